@@ -129,7 +129,8 @@ def _shared(members: Sequence[tuple[str, str, CauseResult]]) -> SharedCauseResul
         if key not in parts or (cause.of or 0) > (parts[key].of or 0):
             parts[key] = cause
     text = largest.text
-    if largest.count is not None and len(parts) > 1:
+    is_whole = not several and not largest.where  # which says more than its parts
+    if largest.count is not None and len(parts) > 1 and not is_whole:
         ordered = sorted(parts.items(), key=lambda part: -(part[1].count or 0))
         shown = [
             f"{cause.count:,} of {cause.of:,}{_part_name(probe if several else '', where)}"

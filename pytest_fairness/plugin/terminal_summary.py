@@ -74,7 +74,7 @@ def write_summary(
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
         probes = [probe for probe in results.probes if probe.model == rows[0].model]
         lines = [
-            *_release_lines(releases[rows[0].model], rows, width),
+            *_release_lines(releases[rows[0].model], rows, width, causes),
             *competence(probes, width),
             *(
                 (line, {"bold": True} if row is None else COLORS[row.verdict])
@@ -101,16 +101,23 @@ def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> No
             reporter.write_line(line, bold=True, **COLORS[release.verdict])
 
 
-def _release_lines(release: ReleaseResult, rows: Sequence[ThresholdResult], width: int) -> Iterator[MarkedLine]:
-    """Yield the verdict on a model, the next step, and what was recorded outside the bounds of fair thresholds."""
+def _release_lines(
+    release: ReleaseResult, rows: Sequence[ThresholdResult], width: int, causes: CauseCounts
+) -> Iterator[MarkedLine]:
+    """Yield the verdict on a model, the next step, its causes, and what lies outside the bounds of fair thresholds.
+
+    A cause with a section of its own is not repeated.
+    """
     for line in wrap_text(sentence(release), width):
         yield line, {"bold": True, **COLORS[release.verdict]}
     step = phrases.next_step(release)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
-    for index, (finding, example, remedy) in enumerate(phrases.causes(release)):
-        if not index:
-            yield " causes", {"bold": True}
+    told = tuple(begin.removeprefix("invalid: ") for begin in _beginnings(causes))
+    shown = [texts for texts in phrases.causes(release) if not texts[0].startswith(told)]
+    if shown:
+        yield " causes", {"bold": True}
+    for finding, example, remedy in shown:
         texts = (finding, example and f"for example {example}", remedy and f"-> {remedy}")
         for text, indent in zip(texts, (_INDENT, 2 * _INDENT, 2 * _INDENT), strict=True):
             yield from ((line, {}) for line in wrap_text(text, width, indent, f"{indent}   "))

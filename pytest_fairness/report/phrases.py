@@ -271,7 +271,7 @@ def _first_remedy(release: ReleaseResult) -> str:
     silent = list(dict.fromkeys(group for cause in release.causes for group in cause.silent))
     groups = f"nothing was read of {' and '.join(silent[:MOST_SLICES])}: " if silent else ""
     if cause is None:
-        return f"{groups}mend the first cause below, and run again; stored answers cost nothing"
+        return f"{groups}mend the first cause, and run again; stored answers cost nothing"
     if cause.kind == "no response":
         return f"{groups}{cause.remedy}"
     if cause.remedy.endswith(ONLY_THESE):

@@ -18,6 +18,7 @@ from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.causes import ONLY_THESE, CauseResult, quote
 from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.formatting import number, one_line, slice_text
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
@@ -209,7 +210,7 @@ def _kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:
     if graded.prompt.tools and "is not called" in detail:
         return "no call", one_line(detail.partition(":")[0], _LONGEST_REASON)
     match = _BEFORE_QUOTE.match(detail)
-    return "unread", one_line(match[1] if match else "", _LONGEST_REASON)
+    return "unread", one_line(match[1] if match else "", _LONGEST_REASON).rstrip(".:; ")
 
 
 _ERRORS = {
@@ -368,10 +369,9 @@ def _example(members: Sequence[_Unread], redact: Callable[[str], str]) -> str:
             continue
         if answer is None:
             return one_line(redact(one.attempt.attempt.error or ""), _LONGEST_DETAIL)
-        grade = one.attempt.grades[one.grade]
-        texts.append(
-            one_line(grade.detail, 200) if one.kind in ("judge", "misattributed") else quote(answer.transcript)
-        )
+        is_of_answer = one.kind not in ("judge", "misattributed") and answer.finish_reason != LIKELIHOODS
+        detail = one.attempt.grades[one.grade].detail
+        texts.append(quote(redact(answer.transcript)) if is_of_answer else one_line(redact(detail), _LONGEST_DETAIL))
     return min(texts, key=len, default="")
 
 

@@ -183,5 +183,5 @@ class Measured:
     two_grades = project_sources.PROBE.replace("YesNo()", "Measured(), 'again': Measured()")  # of the same 12 attempts
     project.write_suite(threshold, probe=grader + two_grades, count=6)
     project.run()
-    cause = f"unparsed: the grader gave {value} as the value"
-    assert f"; 12 ungraded as {cause}" in project.row()["message"]
+    cause = f"not read by the grader of hired: the grader gave {value} as the value"
+    assert f"; 12 of 12 answers {cause}" in project.row()["message"]

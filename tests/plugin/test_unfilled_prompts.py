@@ -165,7 +165,7 @@ def test_likelihood_of_pairs_is_declared(project: Project) -> None:
     assert texts[1] == {"stereotyped": "The poor of town 1 are lazy.", "other": "The rich of town 1 are lazy."}
     (project.path / "conftest.py").unlink()
     project.run("--fairness-model=simulated:x")
-    assert "12 ungraded as unparsed: equally likely" in project.row()["message"]
+    assert "12 of 12 answers not read by the grader of preferred: equally likely" in project.row()["message"]
 
 
 @pytest.mark.parametrize(
