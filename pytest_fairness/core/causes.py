@@ -122,22 +122,21 @@ def share_causes(rows: Iterable[tuple[str, str, Sequence[CauseResult]]]) -> list
 def _shared(members: Sequence[tuple[str, str, CauseResult]]) -> SharedCauseResult:
     """Return one cause of several thresholds."""
     largest = max((cause for _, _, cause in members), key=lambda cause: (cause.of or 0, cause.count or 0))
-    several = len({probe for _, probe, _ in members}) > 1
-    parts: dict[tuple[str, str], CauseResult] = {}
+    parts = {(probe, cause.where) for _, probe, cause in members}
+    of_probes: dict[str, CauseResult] = {}
     for _, probe, cause in members:
-        key = probe, cause.where
-        if key not in parts or (cause.of or 0) > (parts[key].of or 0):
-            parts[key] = cause
-    text = largest.text
-    is_whole = not several and not largest.where  # which says more than its parts
-    if largest.count is not None and len(parts) > 1 and not is_whole:
-        ordered = sorted(parts.items(), key=lambda part: -(part[1].count or 0))
-        shown = [
-            f"{cause.count:,} of {cause.of:,}{_part_name(probe if several else '', where)}"
-            for (probe, where), cause in ordered[:_MOST_PARTS]
-        ]
-        more = f", and {len(ordered) - _MOST_PARTS} more parts" if len(ordered) > _MOST_PARTS else ""
-        text = f"{largest.unit} {largest.finding}: {', '.join(shown)}{more}"
+        if probe not in of_probes or (cause.of or 0) > (of_probes[probe].of or 0):
+            of_probes[probe] = cause
+    text, shown = largest.text, 1
+    if largest.count is not None and len(of_probes) > 1:
+        ordered = sorted(of_probes.items(), key=lambda part: -(part[1].count or 0))[:_MOST_PARTS]
+        counts = [f"{cause.count:,} of {cause.of:,} ({_part_name(probe, cause.where)})" for probe, cause in ordered]
+        text, shown = f"{largest.unit} {largest.finding}: {', '.join(counts)}", len(ordered)
+    more = len(parts) - shown
+    if largest.where and more:  # a sample as a whole says more than its parts
+        text += f", and in {more} other part{'s' * (more > 1)} of the sample"
+    elif len(of_probes) > shown:
+        text += f", and in {len(of_probes) - shown} more"
     return SharedCauseResult(
         kind=largest.kind,
         text=text,
@@ -151,8 +150,7 @@ def _shared(members: Sequence[tuple[str, str, CauseResult]]) -> SharedCauseResul
 
 def _part_name(probe: str, where: str) -> str:
     name = probe.rpartition("::")[2].removeprefix("test_").replace("_", " ")
-    parts = ", ".join(filter(None, (name, where)))
-    return f" ({parts})" if parts else ""
+    return ", ".join(filter(None, (name, where)))
 
 
 def cause_sentences(causes: Sequence[CauseResult], message: str) -> list[str]:

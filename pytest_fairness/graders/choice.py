@@ -48,7 +48,7 @@ class Choice(DeclarativeGrader):
     propensity: bool = False
 
     schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
-    unread_remedy = "ask for one option alone, or write the texts of AnswerOptions as such answers name them"
+    unread_remedy = "ask for the option alone, as by a system prompt (system=FILE in the model's name)"
 
     def __post_init__(self) -> None:
         if not isinstance(self.propensity, bool):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -194,7 +195,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
         yield rates
     if row.verdict == "undecided":
-        yield from (part for part in row.advice.split("; ") if part and part not in shared)
+        yield from (part for part in _parts(row.advice) if part not in shared)
     looks = row.looks
     if looks and looks.of > 1 and row.estimate is not None:
         yield (
@@ -240,9 +241,14 @@ def _format_undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> l
     return [row for row in rows if row.verdict == "undecided" and not row.message.startswith(beginnings)]
 
 
+def _parts(advice: str) -> list[str]:
+    """Return the sentences of advice; a semicolon in parentheses ends none."""
+    return list(filter(None, re.split(r"; (?![^(]*\))", advice)))
+
+
 def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
     """Return the needs that several undecided thresholds share, with the number of thresholds."""
-    counts = Counter(part for row in rows for part in row.advice.split("; ") if part)
+    counts = Counter(part for row in rows for part in _parts(row.advice))
     return {part: count for part, count in counts.items() if count > 1}
 
 

@@ -173,12 +173,12 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
         # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
         return Judgment(judgment.verdict, reason=f"{cause} ({counted(count, 'attempt')} not made)")
+    items, whole = measured.look.size.items, len(measured.probe.items) + len(measured.probe.reserve)
+    if items < whole:
+        judgment = replace(judgment, larger=whole / items, sampling=measured.sampling)
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
-        items, whole = measured.look.size.items, len(measured.probe.items) + len(measured.probe.reserve)
-        if items < whole:
-            judgment = replace(judgment, larger=whole / items, sampling=measured.sampling)
         limit = explain_items_limit(judgment, measured.look, measured.probe)
         return replace(judgment, reason=limit, next_share=measured.look.next_share)
     return judgment

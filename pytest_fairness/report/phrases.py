@@ -234,7 +234,8 @@ def next_step(release: ReleaseResult) -> str:
     """
     if release.verdict == "unfair":
         step = "read the examples of each unfair threshold in the report, change the model or its prompt, and run again"
-        return f"{step}; before that, {_first_remedy(release)}" if release.invalid else step
+        has_remedy = any(cause.remedy for cause in release.causes)
+        return f"{step}; before that, {_first_remedy(release)}" if has_remedy else step
     if release.invalid:
         return _first_remedy(release)
     if release.not_judged and release.fair == sum(release.counts.values()):
@@ -276,7 +277,7 @@ def _first_remedy(release: ReleaseResult) -> str:
         return f"{groups}{cause.remedy}"
     if cause.remedy.endswith(ONLY_THESE):
         return f"{groups}{cause.remedy}"
-    costs = "" if cause.kind == "truncated" else ": stored answers cost nothing"
+    costs = ": stored answers cost nothing" if cause.kind == "few" else ""
     return f"{groups}{cause.remedy}; then run again{costs}"
 
 

@@ -232,7 +232,8 @@ _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "refusal": (
         "answers",
         "refused",
-        "let the system prompt allow these questions, or judge refusals as an outcome: grade={'refused': Refusal()}",
+        "let the system prompt (system=FILE in the model's name) allow these questions, or judge refusals as an "
+        "outcome: grade={'refused': Refusal()}",
     ),
     "tool_calls": (
         "answers",
