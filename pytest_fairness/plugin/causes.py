@@ -60,7 +60,8 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
         return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
     if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
         return [CauseResult(kind="other", finding=reason, remedy=_remedy_of_reason(reason)), *responses]
-    return [*small, *found, *responses] or [CauseResult(kind="other", finding=reason)]
+    ordered = [*small, *found] if "independent" in reason else [*found, *small]
+    return [*ordered, *responses] or [CauseResult(kind="other", finding=reason)]
 
 
 def _reason(judgment: Judgment) -> str:

@@ -147,7 +147,7 @@ class _Part:
             for outcome in member.estimate.outcomes
         ]
         unmeasured = next((part for part in judgment.slices if part.state is SliceState.UNMEASURED), None)
-        if unmeasured is not None:
+        if unmeasured is not None and unmeasured.by not in _CONTRASTED:
             selection = selection.where(**{unmeasured.by: unmeasured.value})
             return cls(selection, None, outcomes)
         estimate = None if judgment.deciding is None or judgment.sensitivity else judgment.deciding.estimate
@@ -223,6 +223,10 @@ _ERRORS = {
 """Kinds of failed requests, by the words of `models.http_errors`."""
 
 _AGAIN = ONLY_THESE
+_ALLOW = (
+    "let the system prompt (system=FILE in the model's name) allow these questions, or judge refusals as an outcome: "
+    "grade={'refused': Refusal()}"
+)
 _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "filter": (
         "answers",
@@ -232,8 +236,7 @@ _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "refusal": (
         "answers",
         "refused",
-        "let the system prompt (system=FILE in the model's name) allow these questions, or judge refusals as an "
-        "outcome: grade={'refused': Refusal()}",
+        _ALLOW,
     ),
     "tool_calls": (
         "answers",
