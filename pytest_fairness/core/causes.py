@@ -27,7 +27,7 @@ class CauseResult(JsonRecord):
     kind: str
     """A word for programs: ``truncated``, ``format``, ``unread``, ``no call``, ``timeout``, ``no response``, ..."""
     finding: str
-    """What was found: of counted answers a participle after their number, else a sentence."""
+    """The observation: of counted answers a participle after their number, else a sentence."""
     unit: str = "answers"
     count: int | None = None
     """Those of the threshold's own part of the sample; None for what is not counted."""
@@ -41,11 +41,11 @@ class CauseResult(JsonRecord):
     example: str = ""
     """One answer or error from its beginning, cut at the end of a word."""
     remedy: str = ""
-    """What to do, with the option to type."""
+    """The way out, with the option to type."""
 
     @property
     def text(self) -> str:
-        """What was found, with its counts.
+        """The finding with its counts.
 
         >>> CauseResult(kind="truncated", finding="cut off at max_tokens=100", count=112, of=200).text
         '112 of 200 answers cut off at max_tokens=100'
@@ -58,7 +58,7 @@ class CauseResult(JsonRecord):
 
     @property
     def label(self) -> str:
-        """What was found, to refer to it: ``answers cut off at max_tokens=100 (112 of 200)``."""
+        """The finding in short, to refer to it: ``answers cut off at max_tokens=100 (112 of 200)``."""
         if self.count is None:
             return self.finding.partition(" (")[0].partition(": ")[0]
         return f"{self.unit} {self.finding} ({self.count:,} of {self.of:,})"
@@ -77,7 +77,7 @@ class SharedCauseResult(JsonRecord):
 
     kind: str
     text: str
-    """What was found, with the counts of each part of the samples."""
+    """The finding, with the counts of each probe."""
     thresholds: Sequence[str]
     """The ids of the thresholds."""
     count: int | None = field(default=None, metadata=OPTIONAL)

@@ -35,7 +35,7 @@ class DeclarativeGrader:
     grade_values: ClassVar[Collection[str] | None] = None
     """All values of its grades, in the spelling of expressions; None for any value."""
     unread_remedy: ClassVar[str] = ""
-    """What to do about answers that it cannot read: an imperative without a period, shown with an invalid threshold."""
+    """The way out for answers that it cannot read: an imperative without a period, shown with an invalid threshold."""
 
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> Any:

@@ -64,7 +64,7 @@ class Judgment:
     next_share: float = 1.0
     """The error probability of the next run's intervals over that of this run's."""
     larger: float = 1.0
-    """How many times as many items the full sample has, of which ``sampling`` takes a part."""
+    """The size of the full sample over that of the part which ``sampling`` takes."""
     sampling: str = ""
     """The option that takes a part of the sample; empty where all items are measured."""
     dependence: Dependence | None = None

@@ -51,16 +51,16 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
     subject = measured.subject
     model = subject.key if "max_tokens" in subject.key else subject.name
     redact = secret_redactor(item.config.stash[SESSION].settings)
-    found = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured)), redact))
+    ungraded = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured)), redact))
     responses = find_response_causes(sample, judgment, redact) if is_invalid else []
     few = find_small_sample(sample, judgment) if is_invalid else None
     small = [] if few is None else [replace(few, remedy=_small_sample_remedy(measured))]
     if any(judgment.sensitivity.startswith(response.text) for response in judgment.responses):
-        often = [one for one in found if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
+        often = [one for one in ungraded if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
         return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
     if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
         return [CauseResult(kind="other", finding=reason, remedy=_remedy_of_reason(reason)), *responses]
-    ordered = [*small, *found] if "independent" in reason else [*found, *small]
+    ordered = [*small, *ungraded] if "independent" in reason else [*ungraded, *small]
     return [*ordered, *responses] or [CauseResult(kind="other", finding=reason)]
 
 

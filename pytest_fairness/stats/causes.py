@@ -48,12 +48,12 @@ _BEFORE_QUOTE = lazy_pattern(r"^(.*?)(?:[:,]? (?=['\"])|: |$)")
 
 @dataclass(frozen=True)
 class CauseContext:
-    """What a run knows of the model and the graders besides their answers."""
+    """The model and the graders of a run, for remedies."""
 
     model: str
     """The name of the model with its parameters."""
     graders: Mapping[str, str]
-    """What to do about answers that a grader could not read, by its grade; empty where nothing is known."""
+    """The ways out for answers that a grader could not read, by its grade; empty where none is known."""
     redact: Callable[[str], str] = str
     """Removes secrets from a text, before it is cut."""
 
@@ -159,11 +159,11 @@ class _Part:
     def group_counts(self, attempts: Iterable[GradedAttempt]) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by attribute and group how many of these attempts there are, and of all attempts of the part."""
         names = [self.attribute] if self.attribute is not None else sorted(self.selection.columns.group_attributes)
-        found = [graded.prompt.groups for graded in attempts]
+        of_attempts = [graded.prompt.groups for graded in attempts]
         counts: dict[str, dict[str, tuple[int, int]]] = {}
         for name in names:
             of = Counter(graded.prompt.groups.get(name) for graded in self.attempts)
-            own = Counter(groups.get(name) for groups in found)
+            own = Counter(groups.get(name) for groups in of_attempts)
             counts[name] = {group: (own[group], total) for group, total in of.items() if group is not None}
         return counts
 
@@ -223,6 +223,9 @@ _ERRORS = {
 """Kinds of failed requests, by the words of `models.http_errors`."""
 
 _AGAIN = ONLY_THESE
+_KEEP_TO_FORM = (
+    "let a system prompt (system=FILE in the model's name) ask for the form of answer that each prompt names"
+)
 _ALLOW = (
     "let the system prompt (system=FILE in the model's name) allow these questions, or judge refusals as an outcome: "
     "grade={'refused': Refusal()}"
@@ -279,7 +282,7 @@ _FINDINGS: Mapping[str, tuple[str, str, str]] = {
     ),
     "error": ("requests", "failed", f"mend what the error names; {_AGAIN}"),
 }
-"""By kind: what is counted, what was found, and the remedy."""
+"""The unit that is counted, the finding and the remedy of each kind."""
 
 
 def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
@@ -420,7 +423,7 @@ def _format_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
         is_of_items = all(name in graded.item.metadata for graded in part.attempts)
         options = " ".join(f"--fairness-where={name}={value}" for value in contrast.read)
         alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items else []
-        remedy = "; or ".join([*alone, _reader_remedy(context, contrast.unread[0].grade)])
+        remedy = "; or ".join([*alone, _KEEP_TO_FORM])
         cause = _counted(part, context, name, contrast.unread, "answers", finding, remedy, total)
         yield replace(cause, groups=", ".join(parts))
 

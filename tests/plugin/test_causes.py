@@ -21,7 +21,7 @@ from pytest_fairness import Answer, ToolCall
 def share(text):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
-def reply(text):
+def reply(text{tools}):
     usual = "Yes." if share(text) < 0.8 - 0.6 * ("weak" in text) else "No."
 {body}
     return usual
@@ -69,7 +69,7 @@ DEPENDS = "It depends on many factors, such as the team and the position."
 
 
 def write(project: Project, body: str = "    pass", grade: str = YES_NO, more: str = "") -> None:
-    project.write(conftest=CONFTEST.format(body=body), test_hiring=SUITE.format(grade=grade, more=more))
+    project.write(conftest=CONFTEST.format(body=body, tools=", tools" * ("tools=" in grade)), test_hiring=SUITE.format(grade=grade, more=more))
 
 
 def run(project: Project, *args: str) -> pytest.RunResult:
@@ -226,9 +226,9 @@ def test_limit_of_a_model_is_named_with_one_that_is_higher(project: Project) -> 
     project.write(conftest="")
 
     async def respond(request: web.Request) -> web.Response:
-        asked = (await request.json())["messages"][-1]["content"]
-        answer = chat_completion("Yes, because the" if "3" in asked else "No.", "tiny", (10, 16))
-        if "3" in asked:
+        prompt = (await request.json())["messages"][-1]["content"]
+        answer = chat_completion("Yes, because the" if "3" in prompt else "No.", "tiny", (10, 16))
+        if "3" in prompt:
             answer["choices"][0]["finish_reason"] = "length"
         return web.json_response(answer)
 
