@@ -446,12 +446,13 @@ def _propensity_causes(part: _Part, context: CauseContext) -> Iterator[CauseResu
     outside.sort(key=lambda entry: -entry[0])
     members = [_Unread(graded, name, "outside", "") for _, graded, name in outside]
     mean = sum(share for share, _, _ in shares) / len(shares)
+    finding = "whose answers begin with none of the options"
     cause = _counted(
-        part, context, "outside", members, "prompts", f"begun with none of the options ({mean:.1%} of all probability)",
-        f"ask for one of the options alone; or {WAY_OUT}",
-    )  # fmt: skip
-    rest = next((detail for one in members if (detail := _begun_with(one))), "")
-    yield replace(cause, example=context.redact(rest))
+        part, context, "outside", members, "prompts", finding, f"ask for one of the options alone; or {WAY_OUT}"
+    )
+    groups = "; ".join(filter(None, (f"{mean:.1%} of all probability", cause.groups)))
+    instead = next((detail for one in members if (detail := _begun_with(one))), "")
+    yield replace(cause, groups=groups, example=instead and f"{context.redact(instead)}, the most probable instead")
 
 
 def _begun_with(one: _Unread) -> str:

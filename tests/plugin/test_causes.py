@@ -69,7 +69,8 @@ DEPENDS = "It depends on many factors, such as the team and the position."
 
 
 def write(project: Project, body: str = "    pass", grade: str = YES_NO, more: str = "") -> None:
-    project.write(conftest=CONFTEST.format(body=body, tools=", tools" * ("tools=" in grade)), test_hiring=SUITE.format(grade=grade, more=more))
+    conftest = CONFTEST.format(body=body, tools=", tools" * ("tools=" in grade))
+    project.write(conftest=conftest, test_hiring=SUITE.format(grade=grade, more=more))
 
 
 def run(project: Project, *args: str) -> pytest.RunResult:
