@@ -1,12 +1,10 @@
 """Causes why a threshold is invalid, from the attempts that its sentence is about.
 
-Each ungraded attempt has one kind of cause, by its reason and its evidence. What the kinds mean for a user, and what to
-do about them, is in `_FINDINGS`.
+Each ungraded attempt has one kind of cause, by its reason and its evidence (`stats.cause_kinds`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,15 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pytest_fairness.core.answer_formats import FORMAT
-from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.causes import ONLY_THESE, CauseResult, quote
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.causes import CauseResult, quote
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.formatting import number, one_line, slice_text
-from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
-from pytest_fairness.core.replies import FRESH_ANSWERS
 from pytest_fairness.core.sensitivity import SliceState
+from pytest_fairness.stats.cause_kinds import FINDINGS, KEEP_TO_FORM, cut_off, kind_of
 from pytest_fairness.stats.validity import FEWEST_SOURCES, MOST_UNGRADED
 
 if TYPE_CHECKING:
@@ -41,9 +38,7 @@ MOSTLY = 0.5
 _CONTRASTED = (FORMAT, "language")
 """The attributes of prompts whose values can be measured alone, without a loss of what is asked."""
 _MOST_GROUPS = 3
-_LONGEST_REASON, _LONGEST_DETAIL = 60, 200
-_LIMIT = lazy_pattern(r"[?&](max_(?:completion_)?tokens)=(\d+)")
-_BEFORE_QUOTE = lazy_pattern(r"^(.*?)(?:[:,]? (?=['\"])|: |$)")
+_LONGEST_DETAIL = 200
 
 
 @dataclass(frozen=True)
@@ -187,102 +182,9 @@ def _unread(graded: GradedAttempt, grades: Sequence[str]) -> _Unread | None:
     for name in grades:
         grade = graded.grades.get(name)
         if grade is not None and grade.ungraded:
-            kind, reason = _kind_of(graded, grade)
+            kind, reason = kind_of(graded, grade)
             return _Unread(graded, name, kind, reason)
     return None
-
-
-def _kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:
-    """Return the kind of cause of an ungraded grade, and what was wrong in a few words."""
-    reason, detail = str(grade.ungraded), grade.detail
-    if detail.startswith("the judge "):
-        return "judge", ""
-    if reason == "error":
-        error = graded.attempt.error or detail
-        kind = next((kind for kind, pattern in _ERRORS.items() if re.search(pattern, error)), "error")
-        return kind, ""
-    if reason != "unparsed":
-        return reason, ""
-    if detail.startswith("no answer"):
-        return "empty", ""
-    if detail.startswith("all probability fell"):
-        return "outside", ""
-    if graded.prompt.tools and "is not called" in detail:
-        return "no call", one_line(detail.partition(":")[0], _LONGEST_REASON)
-    match = _BEFORE_QUOTE.match(detail)
-    return "unread", one_line(match[1] if match else "", _LONGEST_REASON).rstrip(".:; ")
-
-
-_ERRORS = {
-    "timeout": r"did not answer in time|[Tt]imed? ?out",
-    "rate limit": r"limits the rate",
-    "key": r"refused the key",
-    "unreachable": r"cannot be reached|dropped the connection",
-    "server error": r"failed for now|\(5\d\d",
-}
-"""Kinds of failed requests, by the words of `models.http_errors`."""
-
-_AGAIN = ONLY_THESE
-_KEEP_TO_FORM = (
-    "let a system prompt (system=FILE in the model's name) ask for the form of answer that each prompt names"
-)
-_ALLOW = (
-    "let the system prompt (system=FILE in the model's name) allow these questions, or judge refusals as an outcome: "
-    "grade={'refused': Refusal()}"
-)
-_FINDINGS: Mapping[str, tuple[str, str, str]] = {
-    "filter": (
-        "answers",
-        "stopped by a content filter",
-        "lower the filter at the provider, or grade filtered answers with Refusal()",
-    ),
-    "refusal": (
-        "answers",
-        "refused",
-        _ALLOW,
-    ),
-    "tool_calls": (
-        "answers",
-        "ended with a tool call, which nothing has run",
-        "grade calls with CalledTool or ToolArgument, or run them in a Conversation",
-    ),
-    "empty": (
-        "answers",
-        "empty",
-        "ask the model by hand; one that thinks may need a larger max_tokens= in its name or alias",
-    ),
-    "no call": (
-        "answers",
-        "without the tool call that is graded",
-        "read them in the report: if they are right, no call is an outcome of its own, graded by CalledTool",
-    ),
-    "outside": ("prompts", "answered by none of the options", WAY_OUT),
-    "judge": (
-        "answers",
-        "not graded by the judge",
-        "name a judge whose replies can be read: --fairness-judge provider:name",
-    ),
-    "misattributed": ("answers", "made for another request", FRESH_ANSWERS),
-    "timeout": (
-        "requests",
-        "not answered in time",
-        f"send fewer at a time, --fairness-concurrency=2, or wait longer, timeout=600 in the model's name; {_AGAIN}",
-    ),
-    "rate limit": (
-        "requests",
-        "refused by a rate limit",
-        f"send fewer at a time: --fairness-concurrency=2; {_AGAIN}",
-    ),
-    "key": ("requests", "refused for their key", f"set a valid key; {_AGAIN}"),
-    "unreachable": ("requests", "without a connection to the server", f"start the server; {_AGAIN}"),
-    "server error": (
-        "requests",
-        "failed at the server",
-        f"read the server's log; if it is overloaded, --fairness-concurrency=2; {_AGAIN}",
-    ),
-    "error": ("requests", "failed", f"mend what the error names; {_AGAIN}"),
-}
-"""The unit that is counted, the finding and the remedy of each kind."""
 
 
 def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
@@ -294,36 +196,21 @@ def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]
             by_kind[one.kind, one.grade if one.kind == "unread" else ""].append(one)
     for (kind, grade), members in by_kind.items():
         if kind == "truncated":
-            unit, (finding, remedy) = "answers", _limit(members, context.model)
+            unit, (finding, remedy) = (
+                "answers",
+                cut_off(filter(None, (one.attempt.attempt.answer for one in members)), context.model),
+            )
         elif kind == "unread":
             reason = Counter(one.reason for one in members).most_common(1)[0][0]
             unit, finding = "answers", f"not read by the grader of {grade}{f': {reason}' if reason else ''}"
             remedy = _reader_remedy(context, grade)
         else:
-            unit, finding, remedy = _FINDINGS[kind]
+            unit, finding, remedy = FINDINGS[kind]
         yield _counted(part, context, kind, members, unit, finding, remedy)
 
 
 def _reader_remedy(context: CauseContext, grade: str) -> str:
     return context.graders.get(grade) or "read these answers in the report, and mend their grader or what is asked"
-
-
-def _limit(members: Sequence[_Unread], model: str) -> tuple[str, str]:
-    """Return at which limit answers were cut off, and which would do."""
-    match = _LIMIT.search(model)
-    if match:
-        name, limit = match[1], int(match[2])
-        at, raised = f"at {name}={limit}", f"raise it to {name}={4 * limit} in the model's name or alias"
-    else:
-        lengths = [one.attempt.attempt.answer.usage.get("output", 0) for one in members if one.attempt.attempt.answer]
-        limit = max(lengths, default=0)
-        at = f"after {limit:,} tokens" if limit else "before their end"
-        more = 4 * limit if limit else 2000
-        is_application = "function:" in model
-        raised = f"give max_tokens={more} in the model's name or alias"
-        if is_application:
-            return f"cut off {at}", "raise the application's own limit, and give it another fairness_version"
-    return f"cut off {at}", f"{raised} (which asks for its answers again)"
 
 
 def _counted(
@@ -423,7 +310,7 @@ def _format_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
         is_of_items = all(name in graded.item.metadata for graded in part.attempts)
         options = " ".join(f"--fairness-where={name}={value}" for value in contrast.read)
         alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items else []
-        remedy = "; or ".join([*alone, _KEEP_TO_FORM])
+        remedy = "; or ".join([*alone, KEEP_TO_FORM])
         cause = _counted(part, context, name, contrast.unread, "answers", finding, remedy, total)
         yield replace(cause, groups=", ".join(parts))
 

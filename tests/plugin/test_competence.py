@@ -165,8 +165,7 @@ def test_slice_without_a_response_is_named_with_its_reason(project: Project) -> 
     assert [one["slice"] for one in row["responses"] if one["decision"] == "false"] == [{"language": "Polish"}]
     assert competence(project)["sensitivity"] == "shown"
     text = section(result)
-    assert "the answers do not depend on `case` where language is Polish" in text
-    assert "no response, see" not in text
+    assert "the answers do not follow `case` where language is Polish (strong " in text
 
 
 def test_suite_without_a_control_is_named_once(project: Project) -> None:

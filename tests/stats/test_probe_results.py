@@ -173,16 +173,6 @@ def ungraded(counts: Mapping[UngradedReason, int], graded: int) -> list[GradedAt
     return attempts
 
 
-def test_several_reasons_of_ungraded_answers_are_named() -> None:
-    attempts = ungraded({"truncated": 3, "unparsed": 2}, 20)
-    assert find(attempts).remarks == ("5 of 25 answers are ungraded: 3 truncated (raise max_tokens), 2 unparsed",)
-    assert find(ungraded({"truncated": 3}, 20)).remarks == (
-        "3 of 23 answers are ungraded: 3 truncated (raise max_tokens)",
-    )
-    assert find(ungraded({"unparsed": 5}, 20)).remarks == ()
-    assert find(ungraded({"truncated": 1, "unparsed": 1}, 20)).remarks == ()
-
-
 def test_requests_that_all_failed_are_not_remarked() -> None:
     attempts = [
         GradedAttempt(one.item, one.prompt, Attempt(one.item.id, 0, error="HTTP 500"), {"hired": Grade.none("error")})
