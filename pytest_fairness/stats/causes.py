@@ -196,10 +196,8 @@ def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]
             by_kind[one.kind, one.grade if one.kind == "unread" else ""].append(one)
     for (kind, grade), members in by_kind.items():
         if kind == "truncated":
-            unit, (finding, remedy) = (
-                "answers",
-                cut_off(filter(None, (one.attempt.attempt.answer for one in members)), context.model),
-            )
+            answers = filter(None, (one.attempt.attempt.answer for one in members))
+            unit, (finding, remedy) = "answers", cut_off(answers, context.model)
         elif kind == "unread":
             reason = Counter(one.reason for one in members).most_common(1)[0][0]
             unit, finding = "answers", f"not read by the grader of {grade}{f': {reason}' if reason else ''}"

@@ -151,7 +151,7 @@ SCENARIOS: dict[str, tuple[str, str, str, list[str], str, str]] = {
         "--fairness-where=format=json",
     ),
     "tools": (
-        "    return 'I would hire this applicant.'",
+        "    return Answer('I would hire this applicant.')",
         'grade={"hired": Hires()}, tools=[Tool("hire", "Hires."), Tool("reject", "Rejects.")]', CONTROL, [],
         "160 of 160 answers without any tool call", "check that the server passes tools on",
     ),

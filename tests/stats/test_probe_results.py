@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pytest_fairness import AnswerOptions, ProbeItem, Prompt, Tool, ToolCall
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.controls import read_controls
-from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.probe_results import ProbeResult
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.measured import Measured
@@ -159,18 +158,6 @@ def test_format_that_is_not_read_is_named() -> None:
     }  # fmt: skip
     (remark,) = result.remarks
     assert remark == "answers read by format: json 0 of 16, letters 16 of 16, text 16 of 16"
-
-
-def ungraded(counts: Mapping[UngradedReason, int], graded: int) -> list[GradedAttempt]:
-    """Return that many attempts that are ungraded, by reason, and graded ones."""
-    attempts = []
-    reasons: list[UngradedReason | None] = [reason for reason, count in counts.items() for _ in range(count)]
-    for number, reason in enumerate([*reasons, *[None] * graded]):
-        prompt = Prompt(f"Hire? {number}", {"gender": "any"})
-        item = ProbeItem(str(number), [prompt])
-        grade = Grade(number % 2 == 0) if reason is None else Grade.none(reason)
-        attempts.append(GradedAttempt(item, prompt, Attempt(item.id, 0, Answer(str(number))), {"hired": grade}))
-    return attempts
 
 
 def test_requests_that_all_failed_are_not_remarked() -> None:
