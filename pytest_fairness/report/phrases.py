@@ -236,7 +236,7 @@ def next_step(release: ReleaseResult) -> str:
         step = "read the examples of each unfair threshold in the report, change the model or its prompt, and run again"
         has_remedy = any(cause.remedy for cause in release.causes)
         return f"{step}; before that, {_first_remedy(release)}" if has_remedy else step
-    if release.invalid:
+    if release.invalid or (release.undecided and release.causes):
         return _first_remedy(release)
     if release.not_judged and release.fair == sum(release.counts.values()):
         return "run the thresholds that were left out" if release.fair else ""

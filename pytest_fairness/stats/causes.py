@@ -132,7 +132,7 @@ class _Part:
     @classmethod
     def of(cls, sample: Measured, judgment: Judgment) -> _Part | None:
         """Return the part of a sample; None where there are no attempts, as in a table."""
-        selection = sample.selection.whole()
+        selection = sample.selection
         if not selection.columns.attempts:
             return None
         outcomes = [
