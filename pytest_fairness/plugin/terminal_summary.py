@@ -189,7 +189,7 @@ def table(
 def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     """Yield the details of one threshold: its comparison, counts, needs, looks and remarks."""
     if row.verdict == "invalid" and row.causes:
-        yield f"see above: {row.causes[0].label}"
+        yield f"see above: {phrases.invalid_reason(row)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):

@@ -266,6 +266,18 @@ def causes(release: ReleaseResult) -> Iterator[tuple[str, str, str]]:
         yield f"{counted(more, 'other cause')}: see the thresholds", "", ""
 
 
+def invalid_reason(row: ThresholdResult) -> str:
+    """Return why a threshold is invalid, in short: its first cause, which stands above with its remedy; or its message.
+
+    >>> from pytest_fairness.core.causes import CauseResult
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> cut = CauseResult(kind="truncated", finding="cut off", count=9, of=20)
+    >>> invalid_reason(ThresholdResult(id="t", verdict="invalid", message="invalid: 45% ...", causes=[cut]))
+    'answers cut off (9 of 20)'
+    """
+    return row.causes[0].label if row.causes else row.message.removeprefix("invalid: ")
+
+
 def _first_remedy(release: ReleaseResult) -> str:
     """Return the remedy of the first cause of invalid thresholds, after the groups of which nothing was read."""
     cause = next((cause for cause in release.causes if cause.remedy), None)

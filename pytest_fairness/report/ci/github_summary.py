@@ -168,7 +168,8 @@ def _group_invalid(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdRe
     groups: dict[tuple[str, ...], list[ThresholdResult]] = {}
     for number, row in enumerate(rows):
         is_shared = effective_verdict(row) == "invalid"
-        groups.setdefault((row.message, _suite_and_model(row)) if is_shared else (str(number),), []).append(row)
+        key = (phrases.invalid_reason(row), _suite_and_model(row)) if is_shared else (str(number),)
+        groups.setdefault(key, []).append(row)
     return groups.values()
 
 
@@ -186,7 +187,7 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     claims = ", ".join(f"**{escape(phrases.title(one))}**" for one in (row, *others))
     lines = [f"- {claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
-        lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
+        lines.append(escape(phrases.invalid_reason(row)[:MOST_TEXT]))
     elif row.estimate is not None:
         lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
     if row.verdict == "undecided":

@@ -71,7 +71,9 @@ def page_of(view: View) -> dict[str, Any]:
             "unfair": [section for section in articles if section.row.verdict == "unfair"],
             "undecided": [section for section in articles if section.row.verdict == "undecided"],
             "invalid": _by_reason(
-                (section.reason, section) for section in articles if section.row.verdict == "invalid"
+                (phrases.invalid_reason(section.row), section)
+                for section in articles
+                if section.row.verdict == "invalid"
             ),
             "not_judged": _by_reason(
                 (escape_controls(reason_of(section.row)), section)

@@ -51,7 +51,6 @@ class ThresholdSection:
     tallies: str
     own: str
     advice: str
-    reason: str
     outcome: str
     level: str
     chart: Markup
@@ -93,7 +92,6 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         phrases.tallies(row),
         ". ".join([*phrases.evaluation_remarks(row), *_decision(row)]),
         row.advice,
-        row.message.removeprefix("invalid: "),
         row.special_outcome,
         _level(row),
         threshold_chart(row, f"{anchor}-value"),
