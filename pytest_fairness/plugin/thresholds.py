@@ -186,14 +186,15 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
 
 def tryout(measured: LazyMeasured) -> str:
     """Return the reason why a threshold on a small sample is undecided."""
-    declared, _ = measured.probe.declared
-    items = len(measured.probe.items)
     if measured.is_smoke:
         return "a smoke run is a try-out, and nothing is fair by it: leave out --fairness-profile=smoke"
-    return (
-        f"a try-out of {items:,} of {declared:,} items is under a quarter, and never fair: measure at least "
-        f"{smallest_sample(declared):,} items"
-    )
+    (items, attempts), made = measured.probe.declared, len(measured.attempts)
+    number, least = len(measured.probe.items), smallest_sample(items)
+    if number < least:
+        size, way_out = f"{number:,} of {items:,} items", f"measure at least {least:,} items"
+    else:
+        size, way_out = f"{made:,} of {attempts:,} attempts", "measure more repetitions"
+    return f"a try-out of {size} is under a quarter, and never fair: {way_out}"
 
 
 def finish_threshold(

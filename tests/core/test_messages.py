@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from scipy.stats import beta, binom  # type: ignore[import-untyped]
@@ -50,6 +51,42 @@ def test_sources_of_equal_size_are_named_where_their_sizes_decide(sizes: list[in
     judgment = judge(threshold)
     assert judgment.verdict is Verdict.UNDECIDED
     assert words in advice(judgment)
+
+
+@pytest.mark.parametrize(
+    ("bound", "larger", "words"),
+    [
+        (0.66, 4.0, "the full sample has about 100, run without --fairness-sample=25"),
+        (0.66, 1.2, "and the full sample has about 30: run without --fairness-sample=25, and add some"),
+        (0.52, 4.0, "and the full sample has about 100: this data set cannot decide it, a wider bound or a larger"),
+    ],
+)
+def test_advice_names_the_full_sample_or_that_it_is_too_small(bound: float, larger: float, words: str) -> None:
+    """Regression: 56 sources were asked for where the run had taken 25 of 100."""
+    rows = [{"item": str(number), "yes": number % 2} for number in range(25)]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+
+    def threshold() -> None:
+        assert measured.rate("yes") <= bound
+
+    judgment = judge(threshold)
+    assert judgment.verdict is Verdict.UNDECIDED
+    assert words in advice(replace(judgment, larger=larger, sampling="--fairness-sample=25"))
+    assert "full sample" not in advice(judgment)
+
+
+def test_no_more_sources_are_asked_for_where_nothing_varies() -> None:
+    """Regression: 62 sources were asked for after 0 of 1,080 against 0 of 1,080."""
+    rows = [{"item": str(number), "who": who, "yes": False} for number in range(12) for who in ("woman", "man")]
+    measured = Measured.from_rows(rows, item="item", groups=["who"])
+
+    def threshold() -> None:
+        assert abs(measured.difference("yes", by="who", of="woman", to="man")) <= 0.1
+
+    judgment = judge(threshold)
+    assert judgment.verdict is Verdict.UNDECIDED
+    assert advice(judgment).startswith("the outcome is 0 in every answer of ")
+    assert "needs about" not in advice(judgment)
 
 
 def test_few_degrees_of_freedom_need_more_sources() -> None:

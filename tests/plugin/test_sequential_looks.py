@@ -190,7 +190,10 @@ def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     small = {row["threshold"]: row for row in project.rows()}["hardly any"]
     assert small["low"] > 0.1
     assert small["verdict"] == "undecided"
-    assert "a try-out of 30 of 400 items is never fair" in small["message"]
+    assert (
+        "a try-out of 30 of 400 items is under a quarter, and never fair: measure at least 100 items"
+        in small["message"]
+    )
     result = project.run("-m", "threshold")
     assert result.ret == 0
     for row in project.rows():
