@@ -119,6 +119,8 @@ def _release_lines(
     if shown:
         yield " causes", {"bold": True}
     for finding, example, remedy in shown:
+        if example and any(in_line(cause).startswith(example.removesuffix("...")) for cause, _ in causes):
+            example = ""
         texts = (finding, example and f"for example {example}", remedy and f"-> {remedy}")
         for text, indent in zip(texts, (_INDENT, 2 * _INDENT, 2 * _INDENT), strict=True):
             yield from ((line, {}) for line in wrap_text(text, width, indent, f"{indent}   "))

@@ -73,7 +73,7 @@ FINDINGS: Mapping[str, tuple[str, str, str]] = {
         "refused by a rate limit",
         f"send fewer at a time: --fairness-concurrency=2; {_AGAIN}",
     ),
-    "key": ("requests", "refused for their key", f"set a valid key; {_AGAIN}"),
+    "key": ("requests", "refused for their key", f"set a valid key as the error says; {_AGAIN}"),
     "unreachable": ("requests", "without a connection to the server", f"start the server; {_AGAIN}"),
     "server error": (
         "requests",

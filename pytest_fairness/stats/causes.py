@@ -38,7 +38,7 @@ MOSTLY = 0.5
 _CONTRASTED = (FORMAT, "language")
 """The attributes of prompts whose values can be measured alone, without a loss of what is asked."""
 _MOST_GROUPS = 3
-_LONGEST_DETAIL = 200
+_LONGEST_DETAIL = 400
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
         f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair (1 after Holm's correction), "
         "1 undecided, 1 invalid)"
     )
-    assert "in the report, change the model or its prompt, and run again; before that, " in text.splitlines()[3]
+    assert "in the report, change the model or its prompt, and run again" in text.splitlines()[3]
     places = [text.index(f"- **the {verdict} one**") for verdict in ("unfair", "invalid", "undecided", "fair")]
     assert places == sorted(places)
     unfair = "- **the unfair one**\n  - hiring, simulated:model\n"
