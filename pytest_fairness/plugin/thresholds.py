@@ -214,7 +214,7 @@ def finish_threshold(
     """
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
-    causes = find_threshold_causes(item, judgment, measured)
+    causes = find_threshold_causes(item, judgment, measured) if judgment.verdict is not Verdict.FAIR else []
     message += "".join(f"; {text}" for text in cause_sentences(causes, message))
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
