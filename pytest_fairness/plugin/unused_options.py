@@ -17,7 +17,6 @@ from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
-from pytest_fairness.plugin.sequential_looks import count_clusters
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 
@@ -43,6 +42,7 @@ def _small_samples(settings: Settings, items: Sequence[pytest.Item]) -> Iterator
     """Yield a line on the probes of whose samples an option leaves too little for any verdict on a threshold."""
     if not (settings.sample or settings.where or settings.profile == SMOKE) or settings.resolve:
         return
+    from pytest_fairness.plugin.sequential_looks import count_clusters
     from pytest_fairness.stats.validity import FEWEST_SOURCES
 
     thresholds = Counter(sample.probe for item in items if is_threshold(item) and (sample := get_sample(item)))
