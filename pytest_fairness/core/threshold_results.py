@@ -462,6 +462,8 @@ class ReleaseResult(JsonRecord):
     undecided: int = 0
     invalid: int = 0
     unfair_after_holm: int = 0
+    chance_not_excluded: Sequence[str] = ()
+    """The titles of the other unfair thresholds."""
     oldest: str | None = None
     """The day of the oldest answer that an earlier run asked for."""
     accepted: int = 0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_bound, format_level, format_subject
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, SliceResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
@@ -181,7 +181,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     axis = axis_over(values, ends, 86, 8, log=is_log(measured))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     limits = [bound for bound in measured[-1].bounds if bound is not None]
-    right = WIDTH - max((width_of(f"{bound:g}") for bound in limits), default=0.0) - 10
+    right = WIDTH - max((width_of(format_bound(bound)) for bound in limits), default=0.0) - 10
     step = (right - left) / len(shown)
     positions = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
     scene = [*levels(axis, list(_bound_spans(shown, left, step)), left, right, prefix)]
