@@ -338,7 +338,8 @@ class ThresholdResult(MetricResult):
     pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
     """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
     outside: Sequence[FailingEstimate] = ()
-    """Estimates that its test recorded and did not compare, which lie outside the bounds of a fair threshold."""
+    """Estimates that its test recorded and did not compare, which lie outside the bounds of one that is not
+    unfair."""
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
@@ -494,8 +495,9 @@ class MarkResult(JsonRecord):
 
     @property
     def name(self) -> str:
-        """The suite, field or harm that is marked."""
-        return self.suite or self.field or self.harm or ""
+        """The suite, file or harm that is marked: ``suite bbq``."""
+        kinds = {"suite": self.suite, "file": self.field, "harm": self.harm}
+        return next((f"{kind} {name}" for kind, name in kinds.items() if name), "")
 
 
 def scale_result(scale: MarkScale | None) -> Mapping[str, Sequence[Bounds]] | None:

@@ -166,9 +166,7 @@ def _pooled(judgment: Judgment) -> SliceResult | None:
 
 
 def _outside(judgment: Judgment) -> list[FailingEstimate]:
-    """Return the recorded estimates that lie outside the bounds of a fair threshold."""
-    if judgment.verdict is not Verdict.FAIR:
-        return []
+    """Return the recorded estimates that lie outside the bounds of a threshold that is not unfair."""
     from pytest_fairness.stats.recorded_estimates import find_outside
 
     return [

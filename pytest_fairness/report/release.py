@@ -45,6 +45,11 @@ def reason_of(row: ThresholdResult) -> str:
     return row.message.removeprefix(f"{NOT_JUDGED}: ")
 
 
+def is_not_selected(row: ThresholdResult) -> bool:
+    """Return whether the user left a threshold out."""
+    return row.verdict == NOT_JUDGED and reason_of(row) == NOT_SELECTED
+
+
 def is_of_file(reason: str) -> bool:
     """Return whether a reason is that of a file, of whose thresholds the number is not known."""
     return reason.startswith(f"{FILE} ")
@@ -69,7 +74,7 @@ def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
 
 
 def _is_excluded(row: ThresholdResult) -> bool:
-    return row.verdict == NOT_JUDGED and (row.outcome == "skipped" or reason_of(row) == NOT_SELECTED)
+    return is_not_selected(row) or (row.verdict == NOT_JUDGED and row.outcome == "skipped")
 
 
 def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
@@ -216,8 +221,8 @@ def effective_verdict(row: ThresholdResult) -> str:
 
 
 def rank(row: ThresholdResult) -> int:
-    """Return the rank of a row, from 0, the worst."""
-    return WORST_FIRST.index(effective_verdict(row))
+    """Return the rank of a row, from 0, the worst; one that the user left out comes last."""
+    return len(WORST_FIRST) if is_not_selected(row) else WORST_FIRST.index(effective_verdict(row))
 
 
 def worst_first(rows: Iterable[ThresholdResult]) -> list[ThresholdResult]:

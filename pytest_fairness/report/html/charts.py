@@ -117,10 +117,8 @@ def slices_worst_first(row: ThresholdResult) -> list[tuple[str, SliceResult]]:
     decisions = {comparison.decision for comparison in row.comparisons}
     state = "unfair" if "false" in decisions else "inside" if decisions == {"true"} else "open"
     own = SliceResult(slice=row.slice, state=state, estimate=row.estimate, low=row.low, high=row.high)
-    is_alone = len({name for part in row.slices for name in part.slice}) == 1
     parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.estimate or 0.0))
-    names = [", ".join(part.slice.values()) if is_alone else slice_name(part) for part in parts]
-    return [("all slices", row.pooled or own), *zip(names, parts, strict=True)]
+    return [("all slices", row.pooled or own), *((slice_name(part), part) for part in parts)]
 
 
 def lines_chart(

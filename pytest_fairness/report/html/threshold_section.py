@@ -28,7 +28,7 @@ from pytest_fairness.report.html.charts import (
     slices_worst_first,
     threshold_chart,
 )
-from pytest_fairness.report.release import NOT_JUDGED, reason_of
+from pytest_fairness.report.release import NOT_JUDGED, is_certain, reason_of
 from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
@@ -48,6 +48,10 @@ class ThresholdSection:
     title: str
     model: str
     statement: str
+    finding: str
+    """What was found about an unfair threshold, in a sentence."""
+    is_certain: bool
+    """Whether chance is excluded, for an unfair threshold, once all thresholds are counted."""
     tallies: str
     own: str
     advice: str
@@ -90,8 +94,10 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         phrases.title(row),
         model,
         statement(row),
+        phrases.finding(row) if row.verdict == "unfair" else "",
+        is_certain(row),
         phrases.tallies(row),
-        ". ".join([*phrases.evaluation_remarks(row), *_decision(row)]),
+        ". ".join(filter(None, [*phrases.evaluation_remarks(row), phrases.without_group(row), *_decision(row)])),
         row.advice,
         row.message.removeprefix("invalid: "),
         row.special_outcome,
@@ -215,7 +221,9 @@ def _rerun(row: ThresholdResult) -> str:
 
 
 def _p_values(row: ThresholdResult) -> str:
-    p_values = {"unfair": row.p_value, "fair": row.p_fair, "unfair after Holm": row.p_holm}
+    p_values = {"unfair": row.p_value, "unfair after Holm": row.p_holm}
+    if row.pooled is None:  # else it is that of all slices, and one slice has decided
+        p_values["fair"] = row.p_fair
     return ", ".join(f"{name} {value:.2g}" for name, value in p_values.items() if value is not None)
 
 
