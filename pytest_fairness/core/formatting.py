@@ -15,8 +15,8 @@ from pytest_fairness.core.errors import FairnessError, short_repr
 
 LONGEST_TITLE = 100
 """The most characters of the title of a threshold or metric."""
-LARGEST_DENOMINATOR = 9
-"""The largest denominator of a bound that is written as a fraction."""
+LARGEST_PART = 9
+"""The largest numerator and denominator of a bound that is written as a fraction."""
 DAY = 86_400.0
 """Seconds."""
 _UNITS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
@@ -91,8 +91,8 @@ def align_columns(rows: Iterable[Sequence[str]], *, width: int | None = None, to
 def format_bound(bound: float) -> str:
     """Return a bound as people write it: a fraction that no short decimal equals, as in ``2/3``.
 
-    >>> format_bound(0.8), format_bound(2 / 3), format_bound(-1 / 3), format_bound(0.6667)
-    ('0.8', '2/3', '-1/3', '0.6667')
+    >>> format_bound(0.8), format_bound(2 / 3), format_bound(-1 / 3), format_bound(0.6667), format_bound(10 / 7)
+    ('0.8', '2/3', '-1/3', '0.6667', '1.42857')
     """
     return _as_fraction(bound) if float(f"{bound:g}") != bound else f"{bound:g}"
 
@@ -111,8 +111,9 @@ def format_span(low: float, high: float) -> str:
 
 def _as_fraction(value: float) -> str:
     """Return a fraction with a small denominator; another value as a decimal."""
-    fraction = Fraction(value).limit_denominator(LARGEST_DENOMINATOR) if math.isfinite(value) else Fraction(0)
-    return str(fraction) if math.isclose(fraction, value, rel_tol=1e-12) else f"{value:g}"
+    fraction = Fraction(value).limit_denominator(LARGEST_PART) if math.isfinite(value) else Fraction(0)
+    is_simple = abs(fraction.numerator) <= LARGEST_PART and math.isclose(fraction, value, rel_tol=1e-12)
+    return str(fraction) if is_simple else f"{value:g}"
 
 
 def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
