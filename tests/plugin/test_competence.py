@@ -397,7 +397,7 @@ def test_summary_and_annotations_name_slices_and_competence(project: Project, mo
     result = run(project)
     text = summary.read_text(encoding="utf-8")
     title = "Women and men are hired alike: unfair where the language is Dutch"
-    assert f"- **{title}**" in text
+    assert f"- Not kept: **{title}**" in text
     assert "over all slices" in text
     assert text.index("### Competence") < text.index("answers follow what should move them") < text.index(title)
     (command,) = [line for line in result.outlines if line.startswith("::error")]

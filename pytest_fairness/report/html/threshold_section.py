@@ -267,7 +267,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
 def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {phrases.tally(side.numbers)}" for side in groups]
-    predicate = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
+    predicate = f": {'; '.join(counts)}" if groups else ", of those with the largest influence on the estimate"
     return f"{example.item}{predicate}."
 
 
