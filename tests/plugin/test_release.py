@@ -66,9 +66,7 @@ def test_release_is_in_the_terminal_and_the_results_file(project: Project) -> No
     ]
     project.write_suite(*thresholds, conftest=project_sources.application(project_sources.UNEVEN))
     result = project.run("-m", "threshold")
-    assert "release: unfair (2 thresholds: 1 fair, 1 unfair)" in shown(result).replace(
-        "\n   ", " "
-    )
+    assert "release: unfair (2 thresholds: 1 fair, 1 unfair)" in shown(result).replace("\n   ", " ")
     (line,) = project.results()["release"]
     assert (line["verdict"], line["unfair"], line["unfair_after_holm"]) == ("unfair", 1, 1)
     rows = {row["threshold"]: row for row in project.rows()}

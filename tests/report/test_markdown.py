@@ -126,8 +126,7 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
     rows = [report_views.row(verdict, threshold=f"the {verdict} one", id=verdict) for verdict in verdicts]
     text = job_summary(report_views.view(rows, [None, report_views.example(), None, report_views.example()]))
     assert text.splitlines()[2] == (
-        f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair, 1 undecided, "
-        "1 invalid)"
+        f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair, 1 undecided, 1 invalid)"
     )
     assert "in the report, mend what could not be measured, change the model" in text.splitlines()[3]
     assert "\n- Not kept: **the unfair one**\n" in text

@@ -94,7 +94,10 @@ def test_slices_stand_unfair_first_with_reasons(open_page: OpenPage, tmp_path: P
         "language en 1.000 0.900 to 1.100 inside the bounds",
     ]
     description = opened.locator("[id$=declared-desc]").text_content() or ""
-    assert "all slices: 0.900 (0.780 to 1.020); language de (unfair): 0.300 (0.200 to 0.500); language en: 1.000" in description
+    assert (
+        "all slices: 0.900 (0.780 to 1.020); language de (unfair): 0.300 (0.200 to 0.500); language en: 1.000"
+        in description
+    )
 
 
 def test_fair_threshold_shows_its_own_estimate_over_all_slices(open_page: OpenPage, tmp_path: Path) -> None:

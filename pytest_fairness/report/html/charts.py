@@ -171,7 +171,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     judged = series.judged
     dated, changed = judged[-_MOST_RUNS:], series.changes[-_MOST_RUNS:]
     shown = [point.result for point in dated]
-    measured = [point for point in shown if point.estimate is not None]
+    measured = [point for point in shown if _is_drawn(point)]
     if not measured:
         return Markup()
     values = [value for point in measured for value in (point.estimate, *point.bounds) if value is not None]
@@ -191,10 +191,9 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     ]
     for x, point in positions:
         size = 5.5 if point is shown[-1] else 3.5
-        scene += [] if point.estimate is None else [interval(axis, x, point, upright=True)]
-        scene.append(
-            sign(_SHAPES[point.verdict], x, axis.start if point.estimate is None else axis.at(point.estimate), size)
-        )
+        scene += [interval(axis, x, point, upright=True)] if _is_drawn(point) else []
+        y = axis.start if point.estimate is None or not _is_drawn(point) else axis.at(point.estimate)
+        scene.append(sign(_SHAPES[point.verdict], x, y, size))
     days = [_day(point.started) for point in dated]
     scene += [*_days(days, left, right), *_legend(shown, min(left, 40.0))]
     cut = f"the last {len(shown)} of {len(judged)} runs" if len(judged) > len(shown) else f"{len(shown)} runs"
@@ -206,12 +205,17 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
 
 
+def _is_drawn(point: ThresholdResult) -> bool:
+    """Return whether a run stands at its estimate; an invalid one, of which nothing follows, at the foot."""
+    return point.estimate is not None and point.verdict != "invalid"
+
+
 def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> Iterator[tuple[Bounds, float, float]]:
     """Yield bounds with the positions between which they held; a run without an estimate keeps the last ones."""
-    in_force = next(point.bounds for point in shown if point.estimate is not None)
+    in_force = next(point.bounds for point in shown if _is_drawn(point))
     begin = 0
     for index, point in enumerate(shown):
-        bounds = in_force if point.estimate is None else point.bounds
+        bounds = point.bounds if _is_drawn(point) else in_force
         if bounds != in_force:
             yield in_force, left + step * begin, left + step * index
             in_force, begin = bounds, index
@@ -226,7 +230,7 @@ def _trace(
     for (x, point), changes in zip(positions, changed, strict=True):
         if any(not change.comparable for change in changes):
             parts.append([])
-        if point.estimate is not None:
+        if point.estimate is not None and _is_drawn(point):
             parts[-1].append(f"{x:.1f} {axis.at(point.estimate):.1f}")
     yield from (stroke("trace", "M" + "L".join(part)) for part in parts if len(part) > 1)
 

@@ -163,9 +163,13 @@ def levels(
                 top, foot = axis.at(first), axis.at(last)
                 size = {"width": end - begin, "height": foot - top}
                 yield element("rect", x=begin, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
+    labeled: list[float] = []
     for tick in (tick for tick in ticks if tick not in bounds):
-        yield stroke("grid", f"M{left:.1f} {axis.at(tick):.1f}H{right:.1f}")
-        yield label("tick", left - 5, axis.at(tick) + 4, f"{tick:g}", "end")
+        y = axis.at(tick)
+        yield stroke("grid", f"M{left:.1f} {y:.1f}H{right:.1f}")
+        if all(abs(y - other) > SIZE for other in labeled):
+            labeled.append(y)
+            yield label("tick", left - 5, y + 4, f"{tick:g}", "end")
     limits = sorted({bound for bound in bounds if bound is not None}, reverse=True)
     positions = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
     for span, begin, end in spans:
