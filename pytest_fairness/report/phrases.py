@@ -436,8 +436,8 @@ def outside(row: ThresholdResult) -> list[str]:
     the language is de is 0.310 (0.161 to 0.523), outside 0.8 to 1.25
     """
     return [
-        f"{row.threshold}: {row.verdict}, but the recorded {part.title or part.metric}{f' where {where}' if where else ''} is "
-        f"{numbers_of(part)}, {'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
+        f"{row.threshold}: {row.verdict}, but the recorded {part.title or part.metric}"
+        f"{f' where {where}' if where else ''} is {numbers_of(part)}, {'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
         for part in row.outside
         for where in (slice_text(part.slice),)
     ]

@@ -61,8 +61,8 @@ class GroupComparison:
     def example(self, first: str, second: str) -> Callable[[int], ExampleResult | None]:
         """Return a function from a direction to the item in which these two groups differ most."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
-        items = [self.sample.columns.own_items.codes[of_group] for of_group in rows]
-        if not np.intersect1d(*items).size:
+        own, others = (self.sample.columns.own_items.codes[of_group] for of_group in rows)
+        if not np.isin(own, others).any():
             return partial(examples.find_one_sided_example, self.sample.columns, self.vector, first, rows[0])
         return partial(examples.find_pair_example, self.sample.columns, self.vector, (first, second), rows)
 

@@ -12,7 +12,7 @@ from pytest_fairness.stats.pvalues import holm, p_unfair
 
 
 def find_outside(judgment: Judgment) -> list[list[Comparison]]:
-    """Return the recorded estimates that lie outside the bounds of a threshold that is not unfair, with their comparisons.
+    """Return the recorded estimates that lie outside the bounds of a threshold, with their comparisons.
 
     A recorded estimate is held to the bounds of a compared one of the same kind, outcome and attribute, of another part
     of the sample or of other groups; to a bound on a size by its size. The claims are corrected for the number of

@@ -18,8 +18,8 @@ from tests.helpers.project import Project, every_mode, first_in_every_mode, show
 
 
 def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
-    names = {"id": "t", "model": model, "threshold": f"with p {p_value}"}
-    return ThresholdResult(**names, verdict=verdict, p_value=p_value, risk=0.025, **more)
+    title = f"with p {p_value}"
+    return ThresholdResult(id="t", threshold=title, model=model, verdict=verdict, p_value=p_value, risk=0.025, **more)
 
 
 def unjudged(reason: str) -> ThresholdResult:

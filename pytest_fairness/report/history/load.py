@@ -78,8 +78,8 @@ def filter_history(history: RunHistory, threshold: str | None, model: str | None
         hints = [did_you_mean(threshold, names)] if threshold is not None else []
         hints += [did_you_mean(model, models)] if model is not None else []
         raise FairnessError(f"no judged threshold matches: {'; '.join(hints)}")
-    models = {series.last.model for series in chosen} if threshold is None else ()
-    releases = [release for release in history.releases if release.model in models]
+    shown = {series.last.model for series in chosen} if threshold is None else set()
+    releases = [release for release in history.releases if release.model in shown]
     return RunHistory(chosen, releases, history.runs, history.unfinished, history.skipped)
 
 

@@ -139,8 +139,8 @@ def _bars(response: ResponseResult) -> Markup:
     largest = 1.0 if response.odds_ratio is not None else max((abs(value or 0.0) for value in values), default=0)
     texts = [f"{level} {level_text(value)}" for level, value in zip((response.of, response.to), values, strict=True)]
     scene = []
-    for number, (text, value) in enumerate(zip(texts, values, strict=True)):
-        top = 30.0 * number
+    for index, (text, value) in enumerate(zip(texts, values, strict=True)):
+        top = 30.0 * index
         scene += [
             element("text", text, x=0, y=top + 11),
             element("rect", x=0, y=top + 15, width=200, height=7, class_="track"),
