@@ -100,6 +100,8 @@ class ResponseResult(JsonRecord):
     """The smallest response that counts, in the units of the estimate."""
     odds_ratio: float | None = None
     """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
+    equals: str = ""
+    """The value that is counted, of a grade that holds text; empty for others."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class ResponseResult(JsonRecord):
         """Return the result of a response."""
         control, estimate = response.control, response.estimate
         numbers = {} if estimate is None else {"low": finite(estimate.low), "high": finite(estimate.high)}
+        values = () if estimate is None else (value for _, value in estimate.outcomes if value is not None)
         return cls(
             grade=control.grade,
             attribute=control.by,
@@ -124,6 +127,7 @@ class ResponseResult(JsonRecord):
             estimate=None if estimate is None else finite(estimate.value),
             at_least=finite(response.at_least),
             odds_ratio=response.odds_ratio,
+            equals=", ".join(map(str, values)),
             constant=response.constant,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,

@@ -181,8 +181,8 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
     elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
         yield rates
-    elif row.verdict == "invalid" and (rates := phrases.tallies(row)):
-        yield f"measured, not judged: {rates}"
+    elif rates := phrases.unjudged_tallies(row):
+        yield rates
     if row.verdict == "undecided":
         yield from (part for part in row.advice.split("; ") if part and part not in shared)
     looks = row.looks

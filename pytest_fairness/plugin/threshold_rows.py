@@ -269,13 +269,17 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
 
 
 def _find_example(judgment: Judgment, estimate: Estimate) -> ExampleResult | None:
-    """Return the clearest example of an estimate, in the worst declared slice where it is over all of them."""
+    """Return the clearest example of an estimate: in the part of its sample, declared or recorded, that is worst."""
     towards = _bad_side(judgment, estimate)
     estimates = [estimate]
     if _pooled(judgment) is None:
         comparisons = (comparison for part in judgment.slices for comparison in part.comparisons)
-        members = (member.estimate for comparison in comparisons for member in comparison.of_members())
-        alike = [member for member in members if member.metric == estimate.metric and not member.invalid]
+        members = [member.estimate for comparison in comparisons for member in comparison.of_members()]
+        alike = [
+            part
+            for part in (*members, *judgment.estimates)
+            if part.metric == estimate.metric and not part.invalid and part.slice.items() > estimate.slice.items()
+        ]
         estimates = [*sorted(alike, key=lambda member: -towards * member.value)[:1], estimate]
     examples = (own.breakdown().example_towards(towards) for own in estimates if own.breakdown is not None)
     return next(filter(None, examples), None)

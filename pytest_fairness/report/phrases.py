@@ -249,6 +249,12 @@ def _of_hundred(share: float, others: Sequence[float]) -> str:
     return f"{100 * share:.{digits}f}"
 
 
+def unjudged_tallies(row: ThresholdResult) -> str:
+    """Return the tallies of an invalid threshold, as such: they were measured, and nothing follows from them."""
+    rates = tallies(row) if row.verdict == "invalid" else ""
+    return f"measured, not judged: {rates}" if rates else ""
+
+
 def base_rates(row: ThresholdResult) -> str:
     """Return the tallies of an odds ratio, which stand under a fair verdict as well; empty for other metrics."""
     return tallies(row) if row.kind is MetricKind.ODDS_RATIO and row.estimate is not None else ""
@@ -437,7 +443,8 @@ def outside(row: ThresholdResult) -> list[str]:
     """
     return [
         f"{row.threshold}: {row.verdict}, but the recorded {part.title or part.metric}"
-        f"{f' where {where}' if where else ''} is {numbers_of(part)}, {'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
+        f"{f' where {where}' if where else ''} is {numbers_of(part)}, "
+        f"{'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
         for part in row.outside
         for where in (slice_text(part.slice),)
     ]

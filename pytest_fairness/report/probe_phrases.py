@@ -162,7 +162,12 @@ def probe_labels(probes: Sequence[ProbeResult]) -> list[str]:
 def levels_of(response: ResponseResult) -> str:
     """Return the rate or mean at both levels of a control: ``advance by case: strong 0.930, weak 0.210``."""
     levels = ", ".join(f"{name} {level_text(value)}" for name, value in response.levels.items())
-    return f"{response.grade} by {response.attribute.replace('_', ' ')}: {levels}"
+    return f"{outcome_of(response)} by {response.attribute.replace('_', ' ')}: {levels}"
+
+
+def outcome_of(response: ResponseResult) -> str:
+    """Return the grade that should follow a control, with the value that is counted: ``answer unknown``."""
+    return f"{response.grade} {response.equals}".rstrip()
 
 
 def level_text(value: float | None) -> str:

@@ -185,7 +185,7 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     not_kept = "Not kept: " if row.verdict == "unfair" else ""
     lines = [f"- {not_kept}{claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
-        lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
+        lines += [escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]), escape(phrases.unjudged_tallies(row))]
     elif row.estimate is not None:
         lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
     if row.verdict == "undecided":

@@ -13,7 +13,7 @@ from pytest_fairness.core.formatting import counted, figures, number
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
 from pytest_fairness.core.threshold_results import ComparisonResult, ResponseResult
 from pytest_fairness.report.html.svg import element
-from pytest_fairness.report.probe_phrases import ProbeLine, level_text, probe_labels, probe_lines
+from pytest_fairness.report.probe_phrases import ProbeLine, level_text, outcome_of, probe_labels, probe_lines
 
 STATES = {"true": ("fair", "follow"), "false": ("invalid", "do not follow")}
 """The look of a verdict, and the words, for the decision on a response."""
@@ -107,7 +107,7 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
         label,
         model,
         probe.attempts,
-        response.grade,
+        outcome_of(response),
         response.attribute,
         _bars(response),
         f"difference {_numbers(response)[0]}" if response.estimate is not None else "not known",

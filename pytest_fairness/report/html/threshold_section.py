@@ -96,7 +96,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         statement(row),
         phrases.finding(row) if row.verdict == "unfair" else "",
         is_certain(row),
-        phrases.tallies(row),
+        phrases.unjudged_tallies(row) or phrases.tallies(row),
         ". ".join(filter(None, [*phrases.evaluation_remarks(row), phrases.without_group(row), *_decision(row)])),
         row.advice,
         row.message.removeprefix("invalid: "),
