@@ -213,7 +213,7 @@ def tallies(row: ThresholdResult) -> str:
 
 
 def finding(row: ThresholdResult) -> str:
-    """Return what was found about an unfair threshold, of 100 where it is a rate, with its bounds.
+    """Return the finding about an unfair threshold, of 100 where it is a rate, with its bounds.
 
     >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
     >>> finding(ThresholdResult(id="t", count=102, title="wrong answers", estimate=0.204, bounds=(None, 0.2)))
@@ -230,13 +230,13 @@ def finding(row: ThresholdResult) -> str:
         text = f"{subject}: {value} of 100, must be {span_text((low, high))}"
     else:
         shares = {name: row.by_group[name] for name in row.groups if name in row.by_group}
-        known = {name: group.estimate for name, group in shares.items() if group.estimate is not None}
-        are_rates = len(known) == 2 and all(group.count is not None for group in shares.values())
-        values = [
-            f"{_of_hundred(value, [other for other in known.values() if other != value])} of 100 for {name}"
-            for name, value in known.items()
+        values = {name: group.estimate for name, group in shares.items() if group.estimate is not None}
+        are_rates = len(values) == 2 and all(group.count is not None for group in shares.values())
+        texts = [
+            f"{_of_hundred(value, [other for other in values.values() if other != value])} of 100 for {name}"
+            for name, value in values.items()
         ]
-        text = f"{' against '.join(values)}: " if are_rates else ""
+        text = f"{' against '.join(texts)}: " if are_rates else ""
         text += f"{subject} is {figures(row, row.comparisons)[0]}{f', must be {must}' if must else ''}"
     others = [names for names in row.unfair_slices if not names.items() <= row.slice.items()]
     also = ", ".join(f"{name} {value}" for names in others for name, value in names.items())

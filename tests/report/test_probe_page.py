@@ -79,7 +79,7 @@ def test_page_begins_with_the_probes(open_page: OpenPage, tmp_path: Path) -> Non
     assert sentences[1] == 'Letter: all 400 answers are "A".'
     assert sentences[2] == "Sensitivity not shown, as no control is declared: own."
     headings = opened.locator("#release h1, #release h2").all_inner_texts()
-    assert headings[1:3] == ["What the model did with each probe", "Marks"]
+    assert headings[1:4] == ["Unfair", "What the model did with each probe", "Marks"]
 
 
 def test_slices_stand_unfair_first_with_reasons(open_page: OpenPage, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class ThresholdSection:
     model: str
     statement: str
     finding: str
-    """What was found about an unfair threshold, in a sentence."""
+    """The finding about an unfair threshold, in a sentence."""
     is_certain: bool
     """Whether chance is excluded, for an unfair threshold, once all thresholds are counted."""
     tallies: str
