@@ -97,16 +97,20 @@ def format_bound(bound: float) -> str:
     return _as_fraction(bound) if float(f"{bound:g}") != bound else f"{bound:g}"
 
 
-def format_span(low: float, high: float) -> str:
-    """Return a lower and an upper bound; fractions where one is the other turned over.
+def format_bounds(bounds: Sequence[float]) -> list[str]:
+    """Return bounds as people write them; both are fractions where one is the other turned over.
 
-    >>> format_span(0.8, 1.25), format_span(2 / 3, 3 / 2), format_span(2 / 3, 1.2)
-    ('0.8 to 1.25', '2/3 to 3/2', '2/3 to 1.2')
+    >>> format_bounds([0.8, 1.25]), format_bounds([2 / 3, 3 / 2]), format_bounds([2 / 3, 1.2])
+    (['0.8', '1.25'], ['2/3', '3/2'], ['2/3', '1.2'])
     """
-    texts = format_bound(low), format_bound(high)
-    if "/" in "".join(texts) and math.isclose(low * high, 1):
-        texts = _as_fraction(low), _as_fraction(high)
-    return " to ".join(texts)
+    texts = list(map(format_bound, bounds))
+    are_fractions = len(bounds) == 2 and "/" in "".join(texts) and math.isclose(bounds[0] * bounds[1], 1)
+    return list(map(_as_fraction, bounds)) if are_fractions else texts
+
+
+def format_span(low: float, high: float) -> str:
+    """Return a lower and an upper bound: ``2/3 to 3/2``."""
+    return " to ".join(format_bounds([low, high]))
 
 
 def _as_fraction(value: float) -> str:

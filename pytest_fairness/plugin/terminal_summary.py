@@ -179,9 +179,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
         yield f"no response, see {phrases.probe_name(row.probe)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
-    elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
-        yield rates
-    elif rates := phrases.unjudged_tallies(row):
+    elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":
         yield from (part for part in row.advice.split("; ") if part and part not in shared)

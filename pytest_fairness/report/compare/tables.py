@@ -137,6 +137,8 @@ def change_words(pairing: RowComparison) -> str:
     if mark:
         marks = (row.mark or "none" for row in (pairing.old, pairing.new))
         parts.append(f"mark {' to '.join(marks)}")
+    if not parts and pairing.difference is None:  # as the list that it stands in is called
+        return pairing.reason
     parts.append(_movement(pairing) + difference_words(pairing))
     if pairing.difference is not None and not pairing.difference.same:
         low, high = pairing.new.bounds

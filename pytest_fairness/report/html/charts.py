@@ -16,7 +16,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_bound, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_bounds, format_level, format_subject
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, SliceResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
@@ -42,6 +42,8 @@ from pytest_fairness.report.html.svg import element, lines_of, width_of
 from pytest_fairness.report.phrases import slice_name
 
 _MOST_RUNS = 30
+_BELOW = 95.0
+"""The position of runs without an estimate: below the axis, of which every height is a value."""
 _NAMES = 136
 """The greatest width of a name, in units of the chart."""
 _SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
@@ -179,7 +181,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     axis = axis_over(values, ends, 86, 8, log=is_log(measured))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     limits = [bound for bound in measured[-1].bounds if bound is not None]
-    right = WIDTH - max((width_of(format_bound(bound)) for bound in limits), default=0.0) - 10
+    right = WIDTH - max(map(width_of, format_bounds(limits)), default=0.0) - 10
     step = (right - left) / len(shown)
     positions = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
     scene = [*levels(axis, list(_bound_spans(shown, left, step)), left, right, prefix)]
@@ -192,7 +194,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     for x, point in positions:
         size = 5.5 if point is shown[-1] else 3.5
         scene += [interval(axis, x, point, upright=True)] if _is_drawn(point) else []
-        y = axis.start if point.estimate is None or not _is_drawn(point) else axis.at(point.estimate)
+        y = _BELOW if point.estimate is None or not _is_drawn(point) else axis.at(point.estimate)
         scene.append(sign(_SHAPES[point.verdict], x, y, size))
     days = [_day(point.started) for point in dated]
     scene += [*_days(days, left, right), *_legend(shown, min(left, 40.0))]
@@ -202,11 +204,11 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
         *(_run_phrase(point, day, changes) for point, day, changes in zip(shown, days, changed, strict=True)),
     ]
     phrases += [f"bounds {limits_text}"] if (limits_text := bounds_phrase(measured[-1])) else []
-    return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
+    return _picture(prefix, 138, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
 
 
 def _is_drawn(point: ThresholdResult) -> bool:
-    """Return whether a run stands at its estimate; an invalid one, of which nothing follows, at the foot."""
+    """Return whether a run stands at its estimate; an invalid one, of which nothing follows, stands below the chart."""
     return point.estimate is not None and point.verdict != "invalid"
 
 
@@ -276,16 +278,16 @@ def _key(row: ThresholdResult, parity: float | None, y: float) -> list[Markup]:
 def _days(days: Sequence[str], left: float, right: float) -> Iterator[Markup]:
     first, last = days[0], days[-1]
     if first:
-        yield label("tick", left, 102, first)
+        yield label("tick", left, 114, first)
     if last and last != first:
-        yield label("tick", right, 102, last, "end")
+        yield label("tick", right, 114, last, "end")
 
 
 def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
     verdicts = {point.verdict for point in shown}
     for verdict in (verdict for verdict in _SHAPES if verdict in verdicts):
-        yield sign(_SHAPES[verdict], x + 4, 116, 3.5)
-        yield label("note", x + 12, 120, verdict)
+        yield sign(_SHAPES[verdict], x + 4, 128, 3.5)
+        yield label("note", x + 12, 132, verdict)
         x += width_of(verdict) + 24
 
 
