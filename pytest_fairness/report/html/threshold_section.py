@@ -13,7 +13,14 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, SliceResult, ThresholdResult
+from pytest_fairness.core.threshold_results import (
+    GroupResult,
+    MetricResult,
+    PastResult,
+    ResponseResult,
+    SliceResult,
+    ThresholdResult,
+)
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
@@ -28,6 +35,7 @@ from pytest_fairness.report.html.charts import (
     slices_worst_first,
     threshold_chart,
 )
+from pytest_fairness.report.probe_phrases import levels_of
 from pytest_fairness.report.release import NOT_JUDGED, is_certain, reason_of
 from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
@@ -120,7 +128,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         "" if row.outside_probability is None else _rerun(row),
         _p_values(row),
         _looks(row),
-        "; ".join(response.text for response in row.responses),
+        "; ".join(map(_response, row.responses)),
         _history(row),
         threshold.command,
     )
@@ -225,6 +233,14 @@ def _p_values(row: ThresholdResult) -> str:
     if row.pooled is None:  # else it is that of all slices, and one slice has decided
         p_values["fair"] = row.p_fair
     return ", ".join(f"{name} {value:.2g}" for name, value in p_values.items() if value is not None)
+
+
+def _response(response: ResponseResult) -> str:
+    """Return the levels of a response; the whole sentence of one that is missing, or of one slice.
+
+    The probe's section has the interval, at the probe's confidence, which is not that of the threshold's look.
+    """
+    return levels_of(response) if response.decision == "true" and not response.slice else response.text
 
 
 def _looks(row: ThresholdResult) -> str:
