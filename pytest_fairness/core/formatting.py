@@ -341,6 +341,18 @@ def format_rates(rates: Mapping[str, float | None]) -> str:
     return _opposed({group: f"{rate:.1%} for {group}" for group, rate in shares.items()}, shares)
 
 
+def format_levels(levels: Mapping[str, float | None]) -> str:
+    """Return the mean of each group as `format_tallies` does; empty where fewer than two are known.
+
+    >>> format_levels({"female": 6.2104, "male": 5.9, "other": None})
+    '6.210 for female against 5.900 for male'
+    """
+    means = {group: mean for group, mean in levels.items() if mean is not None and math.isfinite(mean)}
+    if len(means) < 2:
+        return ""
+    return _opposed({group: f"{number(mean, 3)} for {group}" for group, mean in means.items()}, means)
+
+
 def _opposed(texts: Mapping[str, str], shares: Mapping[str, float]) -> str:
     if len(texts) <= 2:
         return " against ".join(texts.values())

@@ -12,6 +12,7 @@ from pytest_fairness.core.formatting import (
     counted,
     figures,
     format_level,
+    format_levels,
     format_rates,
     format_subject,
     format_tallies,
@@ -250,9 +251,11 @@ def _of_hundred(share: float, others: Sequence[float]) -> str:
 
 
 def unjudged_tallies(row: ThresholdResult) -> str:
-    """Return the tallies of an invalid threshold, as such: they were measured, and nothing follows from them."""
-    rates = tallies(row) if row.verdict == "invalid" else ""
-    return f"measured, not judged: {rates}" if rates else ""
+    """Return the tallies or means of an invalid threshold, as such: they were measured, and nothing follows."""
+    if row.verdict != "invalid":
+        return ""
+    levels = tallies(row) or format_levels(row.groups)
+    return f"measured, not judged: {levels}" if levels else ""
 
 
 def base_rates(row: ThresholdResult) -> str:
@@ -332,20 +335,21 @@ def without_group(row: ThresholdResult) -> str:
 
 
 def without_groups(rows: Sequence[ThresholdResult]) -> list[str]:
-    """Return the sentences of `without_group`, each once for all thresholds that share it.
+    """Return one sentence on the answers that are in no group that some threshold compares; none without any.
 
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
-    >>> row = ThresholdResult(id="t", threshold="Let in alike", without_group={"class": 100})
-    >>> without_groups([row]), without_groups([row, row])
-    (['Let in alike: 100 answers are in no group of class'], ['2 thresholds: 100 answers are in no group of class'])
+    >>> row, other = (ThresholdResult(id="t", without_group={name: 100}) for name in ("class", "age"))
+    >>> without_groups([row, row]), without_groups([row, other])
+    (['100 answers are in no group of class'], ['answers that are in no group: class 100, age 100'])
     """
-    titles: dict[str, list[str]] = {}
+    texts = list(dict.fromkeys(text for row in rows if (text := without_group(row))))
+    if len(texts) <= 1:
+        return texts
+    counts: dict[str, None] = {}
     for row in rows:
-        if text := without_group(row):
-            titles.setdefault(text, []).append(row.threshold)
-    return [
-        f"{names[0] if len(names) == 1 else counted(len(names), 'threshold')}: {text}" for text, names in titles.items()
-    ]
+        total = f" of {row.sample.attempts:,}" if row.sample else ""
+        counts |= {f"{name} {count:,}{total}": None for name, count in row.without_group.items()}
+    return [f"answers that are in no group: {', '.join(counts)}"]
 
 
 def tables(row: ThresholdResult) -> str:

@@ -1,4 +1,4 @@
-"""What the report says first: the finding about each unfair threshold, and sentences that stand once."""
+"""The beginning of the report: the finding about each unfair threshold, and sentences that stand once."""
 
 from __future__ import annotations
 
@@ -83,3 +83,12 @@ def test_remark_on_clusters_is_left_out_where_a_slice_decides() -> None:
     remark = "what it compares varies with `name`"
     alone, with_slice = (ThresholdResult(id="t", clustering=[remark], pooled=pooled) for pooled in (None, whole))
     assert (phrases.remarks(alone)[0], phrases.evaluation_remarks(with_slice)) == (remark, [])
+
+
+def test_invalid_threshold_shows_the_means_that_were_measured() -> None:
+    means = {"woman": 6.2, "man": 5.9}
+    texts = [
+        phrases.unjudged_tallies(ThresholdResult(id="t", verdict=verdict, groups=means))
+        for verdict in ("invalid", "fair")
+    ]
+    assert texts == ["measured, not judged: 6.200 for woman against 5.900 for man", ""]
