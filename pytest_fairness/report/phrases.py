@@ -411,7 +411,8 @@ def slices(row: ThresholdResult) -> str:
     ):
         attributes = ", ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
         texts.append(f"no slice by {attributes} is unfair ({counted(len(tested), 'slice')})")
-    for state in ("unmeasured", "no veto"):
+    # Where nothing was judged, no slice could have had a say.
+    for state in ("unmeasured",) if row.verdict == "invalid" else ("unmeasured", "no veto"):
         if parts := by_state.get(state):
             few = len(parts) <= MOST_SLICES
             count = "" if few else f"{counted(len(parts), 'slice')}, among them "

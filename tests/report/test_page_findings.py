@@ -66,6 +66,7 @@ def test_many_slices_without_a_veto_are_one_sentence() -> None:
     ]
     few, many = (phrases.slices(ThresholdResult(id="t", slices=some)) for some in (parts[:2], parts))
     assert few == "no veto: language l0 (only 0 independent items), language l1 (only 1 independent items)"
+    assert phrases.slices(ThresholdResult(id="t", verdict="invalid", slices=parts)) == ""
     assert many == "no veto: 16 slices, among them language l0 (only 0 independent items)"
 
 
