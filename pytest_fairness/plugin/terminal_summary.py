@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -22,7 +23,7 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.probe_phrases import probe_lines
-from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
+from pytest_fairness.report.release import NOT_JUDGED, WORST_FIRST, is_not_selected, sentence, worst_first
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
@@ -148,7 +149,7 @@ def table(
     wider than the terminal, they are wrapped. Below follow counts, and what the threshold alone needs. What the user
     did not select is left out.
     """
-    rows = worst_first(row for row in rows if not _is_not_selected(row))
+    rows = worst_first(row for row in rows if not is_not_selected(row))
     if not rows:
         return
     shared = _shared_advice(_format_undecided(rows, causes))
@@ -194,7 +195,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
         yield f"see above: {phrases.invalid_reason(row)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
-    elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
+    elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":
         yield from (part for part in _parts(row.advice) if part not in shared)
@@ -205,10 +206,6 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
             f"evaluated at {format_level(row.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
-
-
-def _is_not_selected(row: ThresholdResult) -> bool:
-    return row.verdict == NOT_JUDGED and reason_of(row) == NOT_SELECTED
 
 
 def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
@@ -225,9 +222,10 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
     """Yield lines that several thresholds share: needs, responders, judges, levels."""
     for part, count in _shared_advice(_format_undecided(rows, causes)).items():
         yield from wrap_text(f"{count} undecided thresholds: {part}", width)
-    for remark in (*phrases.responders(rows), *phrases.judges(rows), *phrases.levels(rows)):
+    shared = phrases.without_groups(rows), phrases.responders(rows), phrases.judges(rows), phrases.levels(rows)
+    for remark in itertools.chain(*shared):
         yield from wrap_text(remark, width)
-    if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
+    if unselected := [row.threshold for row in rows if is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""
         yield from wrap_text(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)
 
@@ -255,7 +253,7 @@ def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
-    """Yield the marks of a model's suites, fields and harms, if any: ``marks: bbq B; stereotyping B``."""
+    """Yield the marks of a model's suites, files and harms, if any: ``marks: suite bbq B; harm stereotyping B``."""
     rows = [line for line in aggregated if line.model == model]
     parts = [f"{line.name} {line.mark or NOT_MARKED}" for line in rows]
     if parts:
