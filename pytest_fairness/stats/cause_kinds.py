@@ -96,10 +96,11 @@ def kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:
         return kind, ""
     if reason != "unparsed":
         return reason, ""
-    if detail.startswith("no answer"):
-        return "empty", ""
     if detail.startswith("all probability fell"):
         return "outside", ""
+    answer = graded.attempt.answer
+    if answer is not None and not answer.transcript.strip():
+        return "empty", ""
     if graded.prompt.tools and "is not called" in detail:
         return "no call", one_line(detail.partition(":")[0], _LONGEST_REASON)
     match = _BEFORE_QUOTE.match(detail)
