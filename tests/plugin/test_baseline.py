@@ -257,7 +257,7 @@ def test_baseline_of_one_look_allows_no_other(project: Project) -> None:
 @pytest.mark.slow
 @in_one_process
 def test_another_baseline_is_another_run(project: Project) -> None:
-    """The best of several baselines cannot be chosen: what a candidate is compared with is part of the question."""
+    """Check that the best of several baselines cannot be chosen: the answers of each are part of the question."""
     first, second = ship(project, count=40), ship(project, count=40)
     source = project_sources.suite(AGAINST, count=40)
     project.write(conftest=project_sources.application(SHIPPED, version="2"), test_hiring=source)

@@ -143,7 +143,7 @@ def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
 @every_mode
 @pytest.mark.parametrize("rates", [project_sources.UNEVEN, EVEN])
 def test_rerun_returns_the_verdict(project: Project, rates: dict[str, float]) -> None:
-    """Reruns neither add answers nor look again, whatever the verdict: here unfair, and undecided."""
+    """Check that reruns neither add answers nor look again, where a threshold is unfair, and where it is undecided."""
     project.write_suite(conftest=project_sources.application(rates), count=240)
     result = project.run("--reruns=3", "-p", "rerunfailures", "--fairness-sample=60", "-m", "threshold")
     row = project.row()
@@ -176,7 +176,6 @@ def test_quarter_of_the_items_and_of_the_attempts_is_no_tryout(project: Project)
         project.run(SIMULATED, "-m", "threshold", size)
         row = project.row()
         assert (row["verdict"], "a try-out" in row["message"]) == (verdict, verdict != "fair")
-        assert row["looks"]["run"] == (1 if verdict == "fair" else 2)
 
 
 @pytest.mark.slow
@@ -210,7 +209,7 @@ def test_sample_that_holds_its_tryouts_is_the_first_run(project: Project) -> Non
 @in_one_process
 @pytest.mark.parametrize(("version", "seed", "run"), [("1", 0, 1), ("", 0, 1), ("", 3, 3)])
 def test_tryouts_of_an_application_choose_no_items(project: Project, version: str, seed: int, run: int) -> None:
-    """Answers of an application without a version are always new: only the items could be chosen."""
+    """Check that only items count: answers of an application without a version are always new."""
     project.write_suite(conftest=project_sources.application(version=version or None), count=100)
     options = ("-m", "threshold", *((f"--fairness-seed={seed}",) if seed else ()))
     project.run("-m", "threshold", "--fairness-sample=20")
