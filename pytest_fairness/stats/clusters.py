@@ -205,6 +205,17 @@ class ClusterSums:
             return self.equal_sources
         return max(min(float(len(np.unique(self._items.codes))), self.effective), self.equal_sources)
 
+    @cached_property
+    def is_central(self) -> bool:
+        """Whether both ends of the span are at least a standard deviation of the attempts away from the mean.
+
+        Of grades that are rare, zero-inflated or at a ceiling, one is nearer.
+        """
+        if self.span is None or not self.count:
+            return False
+        distance = min(self.value - self.span[0], self.span[1] - self.value)
+        return bool(distance >= self._values.std())
+
     @property
     def events(self) -> float:
         """The effective number of events, or of attempts without one, whichever is less."""
