@@ -206,15 +206,16 @@ class ClusterSums:
         return max(min(float(len(np.unique(self._items.codes))), self.effective), self.equal_sources)
 
     @cached_property
-    def is_central(self) -> bool:
-        """Whether both ends of the span are at least a standard deviation of the attempts away from the mean.
+    def centrality(self) -> float:
+        """The distance of the mean from the nearer end of the span, in standard deviations of the attempts.
 
-        Of grades that are rare, zero-inflated or at a ceiling, one is nearer.
+        It is under one where grades are rare, zero-inflated or at a ceiling, and 0 without a span.
         """
         if self.span is None or not self.count:
-            return False
+            return 0.0
         distance = min(self.value - self.span[0], self.span[1] - self.value)
-        return bool(distance >= self._values.std())
+        deviation = float(self._values.std())
+        return distance / deviation if deviation > 0 else 0.0
 
     @property
     def events(self) -> float:
