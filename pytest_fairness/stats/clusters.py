@@ -207,15 +207,15 @@ class ClusterSums:
 
     @cached_property
     def centrality(self) -> float:
-        """The distance of the mean from the nearer end of the span, in standard deviations of the attempts.
+        """The distance of the mean from the nearer end of the span, in the standard deviation of the attempts or a
+        tenth of the span, whichever is more.
 
         It is under one where grades are rare, zero-inflated or at a ceiling, and 0 without a span.
         """
-        if self.span is None or not self.count:
+        if self.span is None or not self.count or not (deviation := float(self._values.std())):
             return 0.0
         distance = min(self.value - self.span[0], self.span[1] - self.value)
-        deviation = float(self._values.std())
-        return distance / deviation if deviation > 0 else 0.0
+        return distance / max(deviation, (self.span[1] - self.span[0]) / 10)
 
     @property
     def events(self) -> float:

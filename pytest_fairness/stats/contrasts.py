@@ -47,8 +47,7 @@ a few, have less in most samples. `test_scores_without_rare_harms_have_students_
 """
 
 DENSE_COMPARISON = 1.0, 10
-"""Smallest distance of each mean from the ends of its span, in standard deviations of the attempts, and number of
-clusters, for that.
+"""Smallest `ClusterSums.centrality` of each mean, and number of clusters, for that.
 
 By simulation the mean of grades that are best in four of five attempts errs in up to 12% without the first, with 8
 clusters.
