@@ -100,6 +100,8 @@ class ResponseResult(JsonRecord):
     """The smallest response that counts, in the units of the estimate."""
     odds_ratio: float | None = None
     """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
+    equals: str = ""
+    """The value that is counted, of a grade that holds text; empty for others."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class ResponseResult(JsonRecord):
         """Return the result of a response."""
         control, estimate = response.control, response.estimate
         numbers = {} if estimate is None else {"low": finite(estimate.low), "high": finite(estimate.high)}
+        values = () if estimate is None else (value for _, value in estimate.outcomes if value is not None)
         return cls(
             grade=control.grade,
             attribute=control.by,
@@ -124,6 +127,7 @@ class ResponseResult(JsonRecord):
             estimate=None if estimate is None else finite(estimate.value),
             at_least=finite(response.at_least),
             odds_ratio=response.odds_ratio,
+            equals=", ".join(map(str, values)),
             constant=response.constant,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,
@@ -338,7 +342,8 @@ class ThresholdResult(MetricResult):
     pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
     """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
     outside: Sequence[FailingEstimate] = ()
-    """Estimates that its test recorded and did not compare, which lie outside the bounds of a fair threshold."""
+    """Estimates that its test recorded and did not compare, which lie outside the bounds of one that is not
+    unfair."""
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
@@ -462,6 +467,8 @@ class ReleaseResult(JsonRecord):
     undecided: int = 0
     invalid: int = 0
     unfair_after_holm: int = 0
+    chance_not_excluded: Sequence[str] = ()
+    """The titles of the other unfair thresholds."""
     oldest: str | None = None
     """The day of the oldest answer that an earlier run asked for."""
     accepted: int = 0
@@ -492,8 +499,9 @@ class MarkResult(JsonRecord):
 
     @property
     def name(self) -> str:
-        """The suite, field or harm that is marked."""
-        return self.suite or self.field or self.harm or ""
+        """The suite, file or harm that is marked: ``suite bbq``."""
+        kinds = {"suite": self.suite, "file": self.field, "harm": self.harm}
+        return next((f"{kind} {name}" for kind, name in kinds.items() if name), "")
 
 
 def scale_result(scale: MarkScale | None) -> Mapping[str, Sequence[Bounds]] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
+from pytest_fairness.core.formatting import format_bound
 from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -189,7 +190,7 @@ def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
     for past in reversed(earlier):
         past_bounds = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
         if past.result.metric == metric and past_bounds != current_bounds:
-            bounds = " and ".join(f"{op} {bound:g}" for op, bound in past_bounds)
+            bounds = " and ".join(f"{op} {format_bound(bound)}" for op, bound in past_bounds)
             return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""
 
