@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice
 
-TRYOUT = "try-out"
-"""The identity of a run that is none of a threshold's looks: its sample was too small."""
 Bounds = tuple[float | None, float | None]
 """The lowest and the highest value; None where there is no such end."""
 
@@ -199,7 +197,8 @@ class LooksResult(JsonRecord):
     """Number of the judged run of the threshold on this model, from 1."""
     plan: Sequence[tuple[int, int, int, int]] = ()
     """Items, repetitions, attempts and clusters of each look's sample."""
-    anytime: int | None = None
+    tryout: bool = field(default=False, metadata=OPTIONAL)
+    """Whether the sample is too small to be fair."""
     identity: str = ""
     """A digest of the answers and the question that this run judged."""
     model: str = ""
@@ -208,7 +207,6 @@ class LooksResult(JsonRecord):
     """Number of earlier runs by verdict."""
     other_bounds: str = ""
     unversioned: bool = False
-    sequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -349,7 +349,7 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), tables(row), formats(row)
+    notes = override_note(row), earlier_runs(row), excluded(row), tables(row), formats(row)
     clustering = () if row.pooled else row.clustering  # which is that of the whole sample, and did not decide
     return [remark for remark in (*notes, *clustering) if remark]
 
@@ -497,18 +497,6 @@ def outside(row: ThresholdResult) -> list[str]:
     ]
 
 
-def anytime(row: ThresholdResult) -> str:
-    """Return a sentence on an anytime-valid interval; empty for other intervals.
-
-    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
-    >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
-    'anytime-valid 99.76% interval: the sample may grow and be evaluated again'
-    """
-    if row.looks is None or not row.looks.anytime or row.confidence is None:
-        return ""
-    return f"anytime-valid {format_level(row.confidence)} interval: the sample may grow and be evaluated again"
-
-
 def earlier_runs(row: ThresholdResult) -> str:
     """Return how often a threshold was judged before on its model; empty for its first run.
 
@@ -520,6 +508,8 @@ def earlier_runs(row: ThresholdResult) -> str:
     looks = row.looks
     if looks is None or looks.run == 1 or row.confidence is None:
         return ""
+    if looks.tryout:
+        return f"a try-out: evaluated at {format_level(row.confidence)} confidence"
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
     text = (
         f"run {looks.run} of this threshold on this model (before: {before}): "
