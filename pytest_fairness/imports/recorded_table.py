@@ -184,8 +184,8 @@ class RecordedTable:
     def _no_number(self, name: str, number: int, value: Any) -> str:
         plain = plain_number(str(value))
         return (
-            f"row {number}: its {name} is {value!r:.60}, which is no number: write "
-            f"{plain or 'it as 1234.5 or true'}, and leave the field empty if the answer was not graded"
+            f"row {number}: its {name} is {value!r:.60}, which is no number: write it as "
+            f"{plain or '1234.5 or true'}, and leave the field empty if the answer was not graded"
         )
 
     def _first_texts(self) -> str:
