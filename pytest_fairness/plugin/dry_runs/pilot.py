@@ -208,6 +208,8 @@ class PilotData:
         """Return the USD of one question of a grader, which holds a prompt and its answer; None if not known."""
         from pytest_fairness.engine.budget import cost
 
+        while hasattr(grader, "grader"):  # a suite's own around another
+            grader = grader.grader
         asked = getattr(grader, "model", None) or self.model
         if getattr(asked, "name", "") == UNNAMED_JUDGE:
             return None
