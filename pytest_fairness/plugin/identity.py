@@ -103,7 +103,7 @@ class Probes:
     @property
     def errors(self) -> list[str]:
         """A remark for each probe whose items could not be built: its data or an extra is missing, say."""
-        return [f"{probe.function.__name__}: {probe.error}" for probe in self._probes.values() if probe.error]
+        return [probe.error for probe in self._probes.values() if probe.error]
 
     @property
     def confounds(self) -> list[str]:

@@ -73,7 +73,7 @@ def read_suite(path: Path) -> SuiteVariants:
 
 def _probe_lines(probe: Probe) -> Iterator[str]:
     if probe.error:
-        yield f"{probe.id}: {probe.error}"
+        yield probe.error
         return
     items = probe.items
     prompts = sum(len(item.prompts) for item in items)

@@ -167,7 +167,6 @@ BAD_RUNS: dict[str, BadCommand] = {
     "model-parameter-text": run("--fairness-model openai:gpt-5?temperature=low", "low"),
     "model-comma-parameter": run("--fairness-model openai:gpt-5?temperature=0,5", "0,5"),
     "model-two-in-one": run("--fairness-model openai:gpt-5,openai:gpt-4", "openai:gpt-5,openai:gpt-4"),
-    "simulated-kind": run("--fairness-model simulated:dmeo", "dmeo", "demo"),
     "simulated-base": run("--fairness-model simulated:demo?base=5", "5"),
     "simulated-base-percent": run("--fairness-model simulated:demo?base=50%", "50%"),
     "service-missing": run("--fairness-model http:gone.toml", "gone.toml"),
