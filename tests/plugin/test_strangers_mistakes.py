@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -93,5 +94,5 @@ def test_mistake_in_a_run_is_one_line_with_value_and_remedy(name: str, project: 
     assert "Traceback" not in output
     assert 'File "' not in output
     lines = [line for line in [*result.errlines, *result.outlines] if "usage:" not in line]
-    (error,) = (line for line in lines if line.startswith(("ERROR: ", "pytest: error: ")))
+    (error,) = (line for line in lines if re.match(r"ERROR: |\S+: error: ", line))
     assert not [word for word in case.words if word not in error], error
