@@ -7,13 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.pyproject import Pyproject
 
 _TABLE = "[tool.pytest-fairness.models]"
-FIXTURE = "for an application of your own a `model` fixture in conftest.py"
-_FAMILIES = {"gpt": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gemini": "gemini", "grok": "xai"}
-"""The providers of models that are known by the beginnings of their names."""
 
 
 def read_aliases(root: Path) -> dict[str, str]:
@@ -58,19 +54,8 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
         text = aliases[text]
     if ":" not in text:
         hint = did_you_mean(text, aliases) if aliases else "the pyproject.toml of pytest's rootdir defines no alias"
-        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}: {_remedy(text)}")
+        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}")
     return text
-
-
-def _remedy(text: str) -> str:
-    """Return what to write in place of a word that names no model."""
-    provider, _, name = text.partition("/")
-    family = next((family for family in _FAMILIES if text.lower().startswith(family)), None)
-    if family is not None:
-        return f"write {_FAMILIES[family]}:{text}"
-    if provider in MODELS.names() and name:
-        return f"write {provider}:{name}"
-    return f"write provider:NAME, such as openai:gpt-5-mini, or {FIXTURE}"
 
 
 def _check(alias: str, name: object, where: str) -> None:

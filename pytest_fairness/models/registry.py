@@ -10,7 +10,7 @@ from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.protocols import Model, is_model
 from pytest_fairness.core.system_prompts import SystemPrompt
 from pytest_fairness.models import parameters
-from pytest_fairness.models.aliases import FIXTURE, follow
+from pytest_fairness.models.aliases import follow
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
@@ -42,8 +42,7 @@ def _make(name: ModelName, context: ModelContext) -> Model:
     try:
         provider = MODELS.load_callable(name.provider)
     except FairnessError as error:
-        known = name.provider in MODELS.names()
-        raise FairnessError(f"model {name}: {error}{'' if known else f'; {FIXTURE}'}") from error
+        raise FairnessError(f"model {name}: {error}") from error
     try:
         model = provider(name, context)
     except FairnessError:

@@ -67,11 +67,6 @@ class ServiceDefinition:
         Raises:
             FairnessError: The file or table is missing or malformed.
         """
-        if name.startswith("//"):
-            raise FairnessError(
-                f"http:{name} is an address: write openai:NAME?base_url=http:{name}/v1 for a server with OpenAI's API, "
-                "or name the file of another service, http:FILE.toml"
-            )
         if not name.endswith(".toml"):
             table = Pyproject.read(root).table("services", name, way_out=f"write {_TABLE.format(name)}")
             if not table:

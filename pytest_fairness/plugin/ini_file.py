@@ -72,9 +72,6 @@ class IniFile:
         Raises:
             UsageError: A key is unknown.
         """
-        for key in ini_values(self._config):
-            if key.startswith(_PREFIX.replace("_", "-")):
-                raise pytest.UsageError(f"{self.where(key)} is not read: write {key.replace('-', '_')}")
         for key in sorted(self._values.keys() - {option.dest for option in OPTIONS}):
             try:
                 self._config.getini(key)

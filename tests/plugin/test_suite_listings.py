@@ -79,9 +79,9 @@ def test_vary_refuses_a_folder_that_cannot_be_collected(
 def test_plan_counts_the_calls_of_a_judge_without_its_name(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_few_samples(monkeypatch)
     judged = GOOD.replace("hired: yes-no", "tone: {rubric: {instructions: Judge the tone., fields: [FIELD]}}")
-    judged = judged.replace("FIELD", "{kind: number, name: tone, low: 0, high: 3}")
+    judged = judged.replace("FIELD", "{kind: number, name: harsh, low: 0, high: 3}")
     (project.path / "pay.probe.yaml").write_text(
-        judged.replace("0.8 <= ratio(hired, by=gender, of=female, to=male) <= 1.2", "mean(tone) <= 2.9"), "utf-8"
+        judged.replace("0.8 <= ratio(hired, by=gender, of=female, to=male) <= 1.2", "mean(harsh) <= 2.9"), "utf-8"
     )
     result = project.bare_run("--fairness-plan", "--fairness-model=simulated:demo")
     output = unwrapped(result)
