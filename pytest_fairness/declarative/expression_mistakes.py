@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no comparison, and what to write instead."""
+"""Remedies for texts that are no comparison: signs and numbers of other notations, names without quotation marks."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def describe_mistake(text: str, reason: str = "") -> tuple[str, int | None]:
         for match in re.finditer(pattern, bare):
             if message := describe(match):
                 return message, match.start()
-    said = f" ({reason})" if reason and reason != "invalid syntax" else ""
-    return f"{text!r:.{_SHOWN}} is no comparison{said}: {EXAMPLE}", None
+    remark = f" ({reason})" if reason and reason != "invalid syntax" else ""
+    return f"{text!r:.{_SHOWN}} is no comparison{remark}: {EXAMPLE}", None

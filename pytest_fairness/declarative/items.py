@@ -338,10 +338,10 @@ class Template:
             raise self._error(f"it is no template: {str(error) or type(error).__name__}", 1) from None
         self.names = find_undeclared_variables(parsed)
         """The names that must be filled in."""
-        found = list(parsed.find_all(syntax.Name))
-        self.ordered = list(dict.fromkeys(name.name for name in found if name.name in self.names))
+        nodes = list(parsed.find_all(syntax.Name))
+        self.ordered = list(dict.fromkeys(name.name for name in nodes if name.name in self.names))
         """The same names in the order of the text."""
-        self._lines = {name.name: name.lineno for name in reversed(found)}
+        self._lines = {name.name: name.lineno for name in reversed(nodes)}
 
     def render(self, values: Mapping[str, Any], item: str) -> str:
         """Return the message with these values. Raises `DeclarationError`, naming the item, where rendering fails."""

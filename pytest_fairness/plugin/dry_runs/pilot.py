@@ -210,11 +210,11 @@ class PilotData:
 
         while hasattr(grader, "grader"):  # a suite's own around another
             grader = grader.grader
-        asked = getattr(grader, "model", None) or self.model
-        if getattr(asked, "name", "") == UNNAMED_JUDGE:
+        model = getattr(grader, "model", None) or self.model
+        if getattr(model, "name", "") == UNNAMED_JUDGE:
             return None
-        price = self._fairness.models.find_price(asked)
-        reply = assumed_output(asked.name, self._fairness.settings)
+        price = self._fairness.models.find_price(model)
+        reply = assumed_output(model.name, self._fairness.settings)
         return None if price is None else cost(price, input_tokens + output_tokens, reply)
 
     @property

@@ -68,8 +68,7 @@ def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settin
 
 def _sum_known(amounts: Sequence[float | None]) -> float | None:
     """Return a sum; None where an amount is not known."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
+    return None if None in amounts else sum(amount for amount in amounts if amount is not None)
 
 
 def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 DRAWS = 200
 """Samples for each truth; fewer if they are large or take long."""
-FEWEST_DRAWS = 20
+FEWEST_DRAWS = 12
 """The fewest samples for each truth."""
 MOST_ATTEMPTS = 400_000
 """The most attempts in all samples of one truth."""
