@@ -304,6 +304,8 @@ class ThresholdResult(MetricResult):
     harm: str = ""
     location: tuple[str, int] = ("", 0)
     """The file and the line."""
+    alias: str = ""
+    """The alias by which its model was named."""
     verdict: str = ""
     message: str = ""
     outcome: str = ""

@@ -163,7 +163,7 @@ class MeasurementHooks:
         try:
             run_threshold(pyfuncitem)
         except FairnessError as error:  # of the store: those of the test make it invalid
-            pytest.fail(escape_controls(str(error)), pytrace=False)
+            pytest.fail(escape_controls(self._fairness.models.show(str(error))), pytrace=False)
         finally:
             self._state.modules.keep()
         return True
@@ -227,6 +227,7 @@ class MeasurementHooks:
             return
         from pytest_fairness.plugin import outputs
         from pytest_fairness.report.results import compile_results, with_distinct_titles
+        from pytest_fairness.report.shown_names import with_shown_names
 
         run = self._fairness.run
         expected = self._expected_thresholds() if has_run else self._expected
@@ -255,9 +256,10 @@ class MeasurementHooks:
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
             clauses=self._fairness.clauses if rows else (),
+            name_models=self._fairness.models.name_models,
         )
         outputs.add_to_junit(state.config, results)
-        self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
+        self._results = None if is_deferred or state.is_refused else with_shown_names(with_distinct_titles(results))
         # Without anything to report, the report of the last run stays.
         has_report = has_run and has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
@@ -273,13 +275,13 @@ class MeasurementHooks:
         Raises:
             FairnessError: One does, as the ids of tests have no parameters of models: its verdict would be replaced.
         """
-        stored = self._expected_thresholds()
+        stored, show = self._expected_thresholds(), self._fairness.models.show
         for row in expected:
             other = stored[row.id].model if row.id in stored else ""
             if row.model and other not in ("", row.model):
                 raise FairnessError(
-                    f"run {self._fairness.run} has judged {other} in {row.id}, and would lose that verdict to "
-                    f"{row.model}: give another --fairness-run, or one session both models"
+                    f"run {self._fairness.run} has judged {show(other)} in {row.id}, and would lose that verdict to "
+                    f"{show(row.model)}: give another --fairness-run, or one session both models"
                 )
 
     def _expected_thresholds(self) -> dict[str, ExpectedThreshold]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.run_context import RunContext
@@ -25,6 +27,8 @@ class ModelResolver:
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
         self._made_by: dict[int, tuple[object, str, str, str]] = {}
+        self._shown: tuple[int, ModelNames] = (-1, ModelNames({}))
+        """The names of this process's models, with the number of models when they were made."""
 
     def names(self) -> list[ModelName | None]:
         """Return the models of the run; one None where no option names a model, or no test of this plugin can run."""
@@ -99,6 +103,48 @@ class ModelResolver:
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
 
+    def show(self, text: str) -> str:
+        """Return a text in which each model that this process uses has its shown name."""
+        return self._own_names().show(text)
+
+    def introduce(self, model: str) -> str:
+        """Return a model's name where a reader meets it first: ``prod (openai:gpt-5-mini)``."""
+        return self._own_names().introduce(model)
+
+    def _own_names(self) -> ModelNames:
+        if self._shown[0] != len(self._models):
+            try:
+                self._shown = len(self._models), self.name_models(())
+            except FairnessError:  # of the file with the aliases, which is reported elsewhere
+                return ModelNames({})
+        return self._shown[1]
+
+    def name_models(self, models: Iterable[str]) -> ModelNames:
+        """Return the shown names of the models of the options, and of more by their full names.
+
+        A model is shown as the options name it; a judge of a mark by its alias, also where only workers resolve it.
+        """
+        settings = self._context.settings
+        typed = [text for text in (*settings.models, settings.judge) if text]
+        names: dict[str, str] = {}
+        for text in (*typed, *(text for text in self._models if text in self._aliases)):
+            names.setdefault(self._full_name(text), text.strip() if text.strip() in self._aliases else "")
+        defined = {self._full_name(alias): alias for alias in reversed(self._aliases)}
+        names |= {model: defined.get(model, "") for model in models if model not in names}
+        return ModelNames.of(names, names)
+
+    def _full_name(self, text: str) -> str:
+        """Return the full name of a model; the text where it names none, which is an error elsewhere."""
+        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.names import ModelName
+
+        if text in self._models:
+            return self._models[text].name
+        try:
+            return str(ModelName.parse(follow(text.strip(), self._aliases)))
+        except FairnessError:
+            return text
+
     def find_name(self, key: str) -> str:
         """Return the name that the options give the model with this key; the key of any other model.
 
@@ -140,15 +186,15 @@ class ModelResolver:
             for model in models:
                 if not model.local and batches_of(model) is None:
                     raise FairnessError(
-                        f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a "
-                        "model of openai or anthropic"
+                        f"{self.show(model.name)} has no batches, and --fairness-batch needs them: drop the option, or "
+                        "name a model of openai or anthropic"
                     )
         if settings.budget is not None:
             from pytest_fairness.engine.budget import unpriced
 
             for model in models:
                 if self.find_price(model) is None:
-                    raise FairnessError(unpriced(model.name))
+                    raise FairnessError(unpriced(self.show(model.name)))
 
     @cached_property
     def _aliases(self) -> dict[str, str]:

@@ -44,6 +44,7 @@ class Progress:
         spent: Returns the requests so far.
         foreign_owners: Returns the processes outside of the run that have claimed requests.
         calls: The number of calls of probes in all; None if it is not known.
+        show: Returns the shown name of a model, given its key.
     """
 
     def __init__(
@@ -52,13 +53,14 @@ class Progress:
         spent: Callable[[], Sequence[SpendingEntry]],
         foreign_owners: Callable[[], Sequence[ForeignOwner]],
         calls: int | None,
+        show: Callable[[str], str] = str,
     ) -> None:
         reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
         self._reporter = reporter if config.get_verbosity() >= 0 else None
         capturing = config.pluginmanager.get_plugin("capturemanager")
         # While a test waits, pytest would capture the line as its output.
         self._uncaptured = capturing.global_and_fixture_disabled if capturing else nullcontext
-        self._spent, self._foreign_owners, self._calls = spent, foreign_owners, calls
+        self._spent, self._foreign_owners, self._calls, self._show_model = spent, foreign_owners, calls, show
         is_terminal = getattr(self._reporter, "isatty", False)
         # Output of a test would move the cursor away from a live line.
         self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
@@ -149,7 +151,9 @@ class Progress:
         if ended.total() != self._last_ended:
             self._ended_at, self._last_ended = now, ended.total()
         silence = now - self._ended_at
-        waited_for = [f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in entries if entry.held]
+        waited_for = [
+            f"{entry.held:,} of {self._show_model(entry.model).partition('?')[0]}" for entry in entries if entry.held
+        ]
         if silence >= (_SILENCE if waited_for else _FOREIGN_SILENCE):
             waited_for += map(_owner, self._foreign_owners())
             if waited_for:

@@ -376,7 +376,7 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
     return [
         (PREFIX + name, value if name in _texts() else json.dumps(value))
         for name, value in result.to_json().items()
-        if name not in ("outcome", "p_holm")
+        if name not in ("outcome", "p_holm", "alias")
     ]
 
 

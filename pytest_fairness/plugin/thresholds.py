@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -96,7 +96,7 @@ def run_threshold(item: pytest.Function) -> None:
         previous_look = measured.look
         measured.look = replace(look, run=runs.look.number if runs else 1)
         try:
-            _load(measured)
+            _load(measured, item.config.stash[SESSION].models.show)
         except BudgetExceededError as error:  # a part that is measured may be the fairer one
             measured.look = previous_look
             judgment = replace(judgment, reason=str(error))
@@ -152,7 +152,7 @@ def _store_look(item: pytest.Function, look: Look) -> Look:
     return look
 
 
-def _load(measured: LazyMeasured) -> None:
+def _load(measured: LazyMeasured, show: Callable[[str], str]) -> None:
     """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own."""
     __tracebackhide__ = True
     try:
@@ -163,7 +163,7 @@ def _load(measured: LazyMeasured) -> None:
         mistake = str(error)
     else:
         return
-    _fail(mistake)
+    _fail(show(mistake))
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
@@ -214,6 +214,8 @@ def finish_threshold(
         message += f"; {hint}" if (hint := judge_hint(measured.probe, measured.graders, measured.ungraded)) else ""
         message += f"; {count:,} ungraded as {reason}"
         message += f"; {FRESH_ANSWERS}" if reason.startswith(MISATTRIBUTED) else ""
+    show = item.config.stash[SESSION].models.show
+    message = show(message)
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = _checked_row(item, judgment, measured, message, runs)
@@ -237,7 +239,8 @@ def finish_threshold(
         item.stash[PROBE_RESULT] = probe_result
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:
-        item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
+        cause, attempts = measured.cause
+        item.user_properties.append(cause_property(show(cause), attempts, measured.probe.id))
     if judgment.verdict is not Verdict.FAIR and broken:
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
 

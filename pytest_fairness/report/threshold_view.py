@@ -9,13 +9,12 @@ from itertools import groupby
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report.repeat_commands import command_of_test
 from pytest_fairness.store.store import Store
 
-_FUNCTION = "function:"
-"""A part of the names of models that the user's `model` fixture makes, which no option can name."""
 MOST_PROMPTS = 4
 """The most prompts of a whole item that are shown."""
 
@@ -120,5 +119,6 @@ def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
 
 
 def _option_name(row: ThresholdResult) -> str:
-    """Return the model of a row as it is named in an option."""
-    return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
+    """Return the model of a row as it is named in an option; empty for the user's callable, which none can name."""
+    name = row.model.partition(WRAPPED)[0]
+    return row.alias or ("" if name.startswith("function:") else name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, day_of
 from pytest_fairness.report.history.tables import name_of, run_lines, summary_of
@@ -14,22 +15,23 @@ from pytest_fairness.report.release import NOT_JUDGED
 
 def history_page(history: RunHistory) -> str:
     """Return the page of a history, as HTML."""
+    names = history.names
     return render(
         "history.html.j2",
         styles=("style.css", "charts.css", "history.css"),
         summary=summary_of(history),
-        thresholds=[_threshold(series, f"h{number}") for number, series in enumerate(history.series, 1)],
+        thresholds=[_threshold(series, names, f"h{number}") for number, series in enumerate(history.series, 1)],
     )
 
 
-def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:
+def _threshold(series: ThresholdSeries, names: ModelNames, anchor: str) -> dict[str, Any]:
     newest = series.judged[-1].result
-    lines = run_lines(series)
+    lines = run_lines(series, names.show)
     unjudged = sum(line.verdict == NOT_JUDGED for line in lines)
     return {
         "anchor": anchor,
         "name": name_of(series),
-        "model": escape_controls(series.last.model or "no model"),
+        "model": escape_controls(names.introduce(series.last.model) or "no model"),
         "verdict": newest.verdict,
         "mark": newest.mark,
         "is_marked": newest.mark is not None,

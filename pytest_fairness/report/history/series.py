@@ -9,15 +9,16 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import slice_text, span_text
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, rank
 from pytest_fairness.report.results import distinct_title, redacted
 
 FIELDS = (
-    "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
-    "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
-    "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
+    "id", "suite", "probe", "threshold", "model", "alias", "verdict", "message", "outcome", "metric", "title", "kind",
+    "family", "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds",
+    "comparisons", "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
@@ -67,6 +68,7 @@ class ThresholdSeries:
             "suite": last.suite,
             "probe": last.probe,
             "model": last.model,
+            "alias": last.alias,
             "runs": [_point(point, changed.get(id(point), [])) for point in self.points],
         }
 
@@ -83,6 +85,14 @@ class RunHistory:
     """Runs of the store that recorded thresholds and no result: killed, or still running."""
     skipped: Sequence[str] = field(default_factory=tuple)
     """Files of a folder that are no results files."""
+
+    @property
+    def names(self) -> ModelNames:
+        """The shown names of the models and judges: the newest aliases, with the models where one alias had several."""
+        rows = [point.result for series in self.series for point in series.points]
+        judges = {model for row in rows for judge in row.judges for model in judge.models}
+        aliases = {series.last.model: series.last.alias for series in self.series}
+        return ModelNames.of([*aliases, *sorted(judges)], aliases)
 
     def to_json(self) -> dict[str, Any]:
         return {
