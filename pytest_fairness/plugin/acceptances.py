@@ -60,13 +60,13 @@ class Acceptances:
 
     def applied_to(self, row: ThresholdResult) -> AcceptanceResult | None:
         """Return the result of a threshold's entry: whether it covers the verdict; None without an entry."""
-        entry = self._entries.get((row.id, row.model))
+        entry = self._entries.get((row.stored_id, row.model))
         return None if entry is None else entry.applied_to(row, _today())
 
     def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
         """Return the result of every entry in this run, in the order of the file."""
-        judged = {(row.id, row.model): row.accepted for row in rows}
-        unjudged = {row.id for row in rows if row.verdict == NOT_JUDGED}
+        judged = {(row.stored_id, row.model): row.accepted for row in rows}
+        unjudged = {row.stored_id for row in rows if row.verdict == NOT_JUDGED}
         return [
             judged.get(key) or entry.unused(_today(), self._explain_unused(entry, unjudged))
             for key, entry in self._entries.items()

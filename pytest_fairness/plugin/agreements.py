@@ -49,7 +49,7 @@ def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> li
 def _latest_of_other_kind(runs: Runs, run: str, row: ThresholdResult) -> PastResult | None:
     """Return the latest result of a threshold on this model with the other kind of grades."""
     is_propensity = row.threshold.endswith(PROPENSITIES)
-    for content in reversed(runs.history(row.id, run)):
+    for content in reversed(runs.history(row.stored_id, run)):
         past = PastResult.from_row(content)
         is_same = past.result.probe == row.probe and past.result.model == row.model
         if (

@@ -89,7 +89,7 @@ class MeasurementHooks:
             refusal = self._prepare_work(session.items, marked, expected)
         if not self._state.refuse(refusal, session.items) and expected:
             self._expected = expected
-            rows = {test: threshold.to_json() for test, threshold in expected.items()}
+            rows = {threshold.key or test: threshold.to_json() for test, threshold in expected.items()}
             # A store that cannot be opened has refused the tests of this plugin; the others still run.
             self._state.attempt(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, rows))
 
@@ -291,7 +291,8 @@ class MeasurementHooks:
             return {}
         from pytest_fairness.core.threshold_results import ExpectedThreshold
 
-        return {test: ExpectedThreshold.from_json(row, test, strict=False) for test, row in stored.items()}
+        rows = [ExpectedThreshold.from_json(row, key, strict=False) for key, row in stored.items()]
+        return {row.id: row for row in rows}
 
     def _agreements(self, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
         from pytest_fairness.plugin.agreements import find_agreements

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,32 @@ class ModelResolver:
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
 
+    @cached_property
+    def test_ids(self) -> dict[str, str]:
+        """The ids of the models of the run in those of tests, by their full names."""
+        return self._ids_of({name: alias for name, alias in self._typed().items() if alias})
+
+    def store_key(self, test: str, model: str | None) -> str:
+        """Return the id under which the store keeps a test's results; empty where it is the id itself.
+
+        It has the model's own name in place of an alias, which may be renamed, or be given to another model.
+        """
+        own, shown = self._own_ids.get(model or "", ""), self.test_ids.get(model or "", "")
+        head, bracket, parameters = test.partition("[")
+        matches = list(re.finditer(rf"(?:^|(?<=-)){re.escape(shown)}(?=-|\]$)", parameters))
+        if own == shown or not matches:
+            return ""
+        return f"{head}{bracket}{parameters[: matches[-1].start()]}{own}{parameters[matches[-1].end() :]}"
+
+    @cached_property
+    def _own_ids(self) -> dict[str, str]:
+        return self._ids_of({})
+
+    def _ids_of(self, aliases: Mapping[str, str]) -> dict[str, str]:
+        from pytest_fairness.models.names import ids_of
+
+        return {str(name): text for name, text in ids_of(filter(None, self.names()), aliases).items()}
+
     def show(self, text: str) -> str:
         """Return a text in which each model that this process uses has its shown name."""
         return self._own_names().show(text)
@@ -124,14 +151,23 @@ class ModelResolver:
 
         A model is shown as the options name it; a judge of a mark by its alias, also where only workers resolve it.
         """
-        settings = self._context.settings
-        typed = [text for text in (*settings.models, settings.judge) if text]
-        names: dict[str, str] = {}
-        for text in (*typed, *(text for text in self._models if text in self._aliases)):
-            names.setdefault(self._full_name(text), text.strip() if text.strip() in self._aliases else "")
+        names = self._typed()
+        for text in self._models:
+            if text in self._aliases:
+                names.setdefault(self._full_name(text), text)
         defined = {self._full_name(alias): alias for alias in reversed(self._aliases)}
         names |= {model: defined.get(model, "") for model in models if model not in names}
         return ModelNames.of(names, names)
+
+    def _typed(self) -> dict[str, str]:
+        """Return the aliases by which the options name models, by full names; empty for those that have none."""
+        settings = self._context.settings
+        names: dict[str, str] = {}
+        for text in (*settings.models, settings.judge or ""):
+            alias = text.strip()
+            if alias and not names.get(name := self._full_name(text)):
+                names[name] = alias if alias in self._aliases else ""
+        return names
 
     def _full_name(self, text: str) -> str:
         """Return the full name of a model; the text where it names none, which is an error elsewhere."""

@@ -34,7 +34,7 @@ from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
+from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
@@ -103,7 +103,7 @@ def run_threshold(item: pytest.Function) -> None:
             break
         judgment = evaluate(item)
         if runs is None:
-            runs = JudgedRuns.record(item.nodeid, measured, judgment, threshold_design(item))
+            runs = JudgedRuns.record(store_key(item) or item.nodeid, measured, judgment, threshold_design(item))
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
@@ -222,7 +222,7 @@ def finish_threshold(
     history = read_history(result, runs.results if runs is not None else ())
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
-        measured.store_influences(item.nodeid, influences)
+        measured.store_influences(result.stored_id, influences)
     broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"

@@ -69,7 +69,7 @@ def threshold_view(
         results: The results of its run.
         by_key: The attempts of the run, by key.
     """
-    earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
+    earlier = map(PastResult.from_row, store.runs.history(row.stored_id, results.run.id))
     return ThresholdView(
         row,
         [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],

@@ -207,7 +207,7 @@ def _compare_with_reference(
     rows = new.rows.get(test), old.rows.get(test)
     if new is old or rows[0] is None or rows[1] is None:
         return None
-    return against(rows[0], rows[1], new.influences(rows[0].id), old.influences(rows[1].id))
+    return against(rows[0], rows[1], new.influences(rows[0].stored_id), old.influences(rows[1].stored_id))
 
 
 def _reference(columns: Sequence[Column], index: int, to: str | None) -> int:

@@ -16,9 +16,10 @@ from pytest_fairness.report.release import NOT_JUDGED, rank
 from pytest_fairness.report.results import distinct_title, redacted
 
 FIELDS = (
-    "id", "suite", "probe", "threshold", "model", "alias", "verdict", "message", "outcome", "metric", "title", "kind",
-    "family", "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds",
-    "comparisons", "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
+    "id", "key", "suite", "probe", "threshold", "model", "alias", "verdict", "message", "outcome", "metric", "title",
+    "kind", "family", "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark",
+    "bounds", "comparisons", "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks",
+    "accepted",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
@@ -164,7 +165,7 @@ def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """
     by_threshold: dict[tuple[str, str], dict[str, PastResult]] = {}
     for point in points:
-        results_by_run = by_threshold.setdefault((point.result.id, point.result.model), {})
+        results_by_run = by_threshold.setdefault((point.result.stored_id, point.result.model), {})
         if point.run not in results_by_run or point.result.verdict != NOT_JUDGED:
             results_by_run[point.run] = point
     all_series = [
