@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -29,11 +29,61 @@ _ON_A_TERMINAL = 10.0
 _IN_A_LOG = 60.0
 """Seconds between two reads of the store: for a live line, and for added lines on a terminal or in a log."""
 _WINDOW = 60.0
-"""The seconds over which the rate is measured."""
+_ENOUGH = 10
+"""The seconds and the completed calls over which the rate is measured: at least both."""
+_MOST_ASK = 0.5
+"""The share of the questions that graders may ask from which on all are expected: the others are only late."""
+_SEEN = 0.1
+"""The share of a probe's calls after which the share of questions is taken from what graders have asked."""
 _SILENCE = 60.0
 """The seconds without a completed call after which the line names the models with open calls."""
 _FOREIGN_SILENCE = 5.0
 """The same for a run without open calls: the processes that have claimed what it needs may be suspended."""
+
+
+class PlannedCalls(NamedTuple):
+    """The calls of a session, as far as they are known before the first."""
+
+    probes: int | None = None
+    graders: int | None = None
+    """The most calls of graders, of which a fallback makes fewer; None if their number has no bound."""
+
+    def left(self, probes: int, graders: int) -> float:
+        """Return the calls that are left to expect, after so many of probes and of graders; 0 if they are not known.
+
+        >>> PlannedCalls(72, 96).left(0, 0), PlannedCalls(72, 96).left(36, 48), PlannedCalls(72, 96).left(36, 4)
+        (168.0, 84.0, 40.0)
+        """
+        if self.probes is None:
+            return 0.0
+        left, share = max(0, self.probes - probes), probes / self.probes if self.probes else 1.0
+        if self.graders is None:
+            return left + (graders / share - graders if share else 0.0)
+        asked = graders / (self.graders * share) if self.graders and share else 1.0
+        is_sparse = share > _SEEN and asked < _MOST_ASK and self.probes
+        return left + max(0.0, self.graders * (asked if is_sparse else 1.0) - graders)
+
+
+class Pace:
+    """The recent rate of completed calls: not that of the first burst, nor of the wait for the first answer.
+
+    Args:
+        start: The time at which the first call may begin.
+    """
+
+    def __init__(self, start: float) -> None:
+        self._seen = deque([(start, 0)])
+
+    def rate(self, now: float, ended: int) -> float:
+        """Return the completed calls a second, given all that have ended by now."""
+        seen = self._seen
+        seen.append((now, ended))
+        if len(seen) > 2 and not seen[0][1] and seen[1][1]:
+            seen.popleft()
+        while len(seen) > 2 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
+            seen.popleft()
+        since, first = seen[0]
+        return (ended - first) / (now - since) if now > since else 0.0
 
 
 class Progress:
@@ -43,7 +93,7 @@ class Progress:
         config: The configuration of pytest.
         spent: Returns the requests so far.
         foreign_owners: Returns the processes outside of the run that have claimed requests.
-        calls: The number of calls of probes in all; None if it is not known.
+        calls: The calls to make.
         show: Returns the shown name of a model, given its key.
     """
 
@@ -52,7 +102,7 @@ class Progress:
         config: pytest.Config,
         spent: Callable[[], Sequence[SpendingEntry]],
         foreign_owners: Callable[[], Sequence[ForeignOwner]],
-        calls: int | None,
+        calls: PlannedCalls,
         show: Callable[[str], str] = str,
     ) -> None:
         reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
@@ -69,7 +119,7 @@ class Progress:
             self._is_live = self._is_live and self._terminal.hasmarkup and self._file is not None
         self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
         self._shown_at = Clock.monotonic()
-        self._seen = deque([(self._shown_at, 0)])
+        self._pace = Pace(self._shown_at)
         self._ended_at, self._last_ended = self._shown_at, 0
         """The time of the last change of the number of completed calls, and that number."""
         self._line = ""
@@ -147,7 +197,7 @@ class Progress:
         for entry in entries:
             ended[entry.role] += entry.calls
             errors += entry.errors
-        rate = self._rate(now, ended.total())
+        rate = self._pace.rate(now, ended.total())
         if ended.total() != self._last_ended:
             self._ended_at, self._last_ended = now, ended.total()
         silence = now - self._ended_at
@@ -161,11 +211,12 @@ class Progress:
                 yield f"no call has ended for {_duration(silence)}, waiting for {', '.join(waited_for)}"
         if not entries:
             return
-        yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
+        planned = self._calls.probes
+        yield f"{ended['probes']:,}{f' of {planned:,}' if planned else ''} calls"
         if ended["graders"]:
             yield f"{ended['graders']:,} of graders"
-        yield f"{rate:,.0f} a second" if rate >= 1 or not rate else f"{rate:.1g} a second"
-        left = (self._calls or 0) - ended["probes"]
+        yield format_rate(rate)
+        left = self._calls.left(ended["probes"], ended["graders"])
         if rate and left / rate >= 0.5:
             yield f"about {_duration(left / rate)} left"
         costs = [entry.usd for entry in entries]
@@ -174,13 +225,6 @@ class Progress:
         if again := sum(entry.requests - entry.calls - entry.held for entry in entries):
             yield f"{again:,} repeated"
         yield from (f"{kind}: {count:,}" for kind, count in errors.most_common())
-
-    def _rate(self, now: float, ended: int) -> float:
-        self._seen.append((now, ended))
-        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW:
-            self._seen.popleft()
-        since, first = self._seen[0]
-        return (ended - first) / (now - since) if now > since else 0.0
 
     def _show(self, parts: list[str]) -> None:
         assert self._reporter is not None  # noqa: S101 - `tick` has looked
@@ -217,6 +261,13 @@ def _owner(owner: ForeignOwner) -> str:
         return f"{owner.claims:,} of another process"
     since = datetime.fromtimestamp(owner.since, UTC)
     return f"{owner.claims:,} of process {owner.process}, which began at {since:%Y-%m-%d %H:%M} UTC"
+
+
+def format_rate(rate: float) -> str:
+    """Return a rate with two digits; a slow one as the seconds of a call."""
+    if 0 < rate < 0.1:
+        return f"a call in {1 / rate:,.0f} s"
+    return f"{rate:,.0f} a second" if rate >= 10 or not rate else f"{rate:.2g} a second"
 
 
 def _duration(seconds: float) -> str:
