@@ -89,15 +89,14 @@ def _label(model: str, aliases: Mapping[str, str]) -> str:
 
 def _distinct(label: str, models: Iterable[str]) -> dict[str, str]:
     """Return labels of models that would be alike: with what differs, else the full names."""
-    parts = {model: _parts(model) for model in models}
-    common = frozenset.intersection(*(frozenset(part) for part in parts.values()))
-    labels = {}
-    for model, own in parts.items():
-        differing = ", ".join(part for part in own if part not in common and part not in label)
-        labels[model] = f"{label} ({differing})" if differing else label
-    return labels if len(set(labels.values())) == len(labels) else {model: model for model in labels}
-
-
-def _parts(model: str) -> list[str]:
-    base, _, parameters = model.partition(WRAPPED)[0].partition("?")
-    return [base, *filter(None, parameters.split("&"))]
+    by_parameters = {model: model.partition(WRAPPED)[0].partition("?")[2].split("&") for model in models}
+    by_base = {model: [base] for model in by_parameters if (base := base_name(model)) not in label}
+    for parts in (by_base, by_parameters):
+        common = frozenset.intersection(*map(frozenset, parts.values())) if parts else frozenset[str]()
+        labels = {}
+        for model in by_parameters:
+            differing = ", ".join(part for part in parts.get(model, ()) if part and part not in common)
+            labels[model] = f"{label} ({differing})" if differing else label
+        if len(set(labels.values())) == len(labels):
+            return labels
+    return {model: model for model in by_parameters}

@@ -32,11 +32,10 @@ def shown_view(view: View) -> View:
     """Return a view for display, as `with_shown_names` does it."""
     results = with_shown_names(view.results)
     names = ModelNames(results.run.names)
-    rows = {(row.id, row.model): row for row in results.thresholds}
     thresholds = [
         replace(
             threshold,
-            row=rows[threshold.row.id, names.show(threshold.row.model)],
+            row=redacted(threshold.row, names.show),
             history=[
                 replace(past, result=replace(past.result, message=names.show(past.result.message), judges=judges))
                 for past in threshold.history

@@ -128,7 +128,7 @@ def test_model_of_two_runs_is_compared_with_itself() -> None:
 def test_parameters_are_in_the_label_only_if_needed() -> None:
     models = ["x:a?seed=1", "x:a?seed=2"]
     same = compare([loaded_run(*(row(model) for model in models))])
-    assert [column.label for column in same.columns] == models
+    assert [column.label for column in same.columns] == ["x:a (seed=1)", "x:a (seed=2)"]
     other = compare([loaded_run(row("x:a?seed=1"), row("x:b?seed=1"))])
     assert [column.label for column in other.columns] == ["x:a", "x:b"]
 
