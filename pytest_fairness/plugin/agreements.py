@@ -10,7 +10,6 @@ from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.propensities import Propensities, context_of, continuations_of
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
-from pytest_fairness.plugin.threshold_rows import PROPENSITIES
 
 if TYPE_CHECKING:
     from pytest_fairness.core.items import Prompt
@@ -48,15 +47,10 @@ def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> li
 
 def _latest_of_other_kind(runs: Runs, run: str, row: ThresholdResult) -> PastResult | None:
     """Return the latest result of a threshold on this model with the other kind of grades."""
-    is_propensity = row.threshold.endswith(PROPENSITIES)
     for content in reversed(runs.history(row.stored_id, run)):
         past = PastResult.from_row(content)
         is_same = past.result.probe == row.probe and past.result.model == row.model
-        if (
-            is_same
-            and past.result.estimate is not None
-            and past.result.threshold.endswith(PROPENSITIES) != is_propensity
-        ):
+        if is_same and past.result.estimate is not None and past.result.is_of_propensities != row.is_of_propensities:
             return past
     return None
 

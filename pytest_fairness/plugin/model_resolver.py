@@ -210,8 +210,21 @@ class ModelResolver:
         for option, names in (("model", settings.models), ("judge", (settings.judge,))):
             with file.locating_errors(option):
                 models += [self.resolve(name) for name in names if name]
+                self._refuse_shared_server(models)
         with file.locating_errors():
             self._check(*models)
+
+    def _refuse_shared_server(self, models: Iterable[Model]) -> None:
+        """Refuse models at two addresses that would take each other's answers, as their ``server=`` is one name."""
+        addresses: dict[str, tuple[str, str]] = {}
+        for model in models:
+            address = getattr(model, "base_url", "")
+            first, name = addresses.setdefault(model.key, (address, model.name))
+            if first != address:
+                raise FairnessError(
+                    f"{self.show(name)} is at {first} and {self.show(model.name)} at {address}, and their server= names "
+                    "are the same: give each server a name of its own"
+                )
 
     def _check(self, *models: Model) -> None:
         """Refuse a model without a price where a budget needs it, or without batches where they are requested."""

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.plugin.settings import Settings
 
-PROPENSITIES = "propensities)"
-"""The end of a threshold's title if it was judged by propensities."""
 _VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
 """The verdicts of an estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60

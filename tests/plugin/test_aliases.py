@@ -223,6 +223,15 @@ def test_judge_is_shown_by_its_alias(project: Project, judges: str) -> None:
 
 
 def write_judged(project: Project, server: JudgeServer, judges: str) -> None:
-    name = server.model() if callable(getattr(server, "model", None)) else f"openai:judge?base_url={server.url}"
-    define(project, prod=FULL, reader=f"{name}&max_tokens=77")
+    define(project, prod=FULL, reader=f"{server.name('judge')}&max_tokens=77")
     project.write(test_rents=JUDGED.replace("JUDGES", judges))
+
+
+def test_two_addresses_under_one_server_name_are_refused(project: Project) -> None:
+    define(project, one="llama.cpp:m?server=a&base_url=http://127.0.0.1:1/v1", two="llama.cpp:m?server=a")
+    project.write(test_hiring=project_sources.suite(count=6))
+    result = project.run("--fairness-model=one", "--fairness-model=two")
+    assert result.ret == 4
+    assert "one is at http://127.0.0.1:1/v1 and two at http://localhost:8080/v1, and their server= names" in unwrapped(
+        result
+    )

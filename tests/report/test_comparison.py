@@ -230,6 +230,7 @@ def test_worst_change_comes_first() -> None:
             {"comparisons": [{"op": ">=", "bound": 0.9, "decision": "true"}], "bounds": [0.9, None]},
             "its bounds were others",
         ),
+        ({"threshold": "alike (propensities)"}, "these are propensities, in the reference drawn answers"),
     ],
 )
 def test_changed_threshold_is_not_compared(new: dict[str, Any], reason: str) -> None:
