@@ -87,11 +87,11 @@ class TransformersModel:
         return f"TransformersModel({self.name!r})"
 
     def preflight(self) -> None:
-        """Raise `FatalError` where the folder of the weights, or a library, is missing, or they are for another road."""
+        """Raise `FatalError` where the folder of the weights, or a library, is missing, or they are for llama.cpp."""
         if file := _gguf_file(Path(self._source)):
             raise FatalError(
-                f"{self.name}: {file} is a GGUF file, which llama.cpp runs: serve it (llama-server -m {file}), and name "
-                f"llama.cpp:{Path(file).stem}"
+                f"{self.name}: {file} is a GGUF file, which llama.cpp runs: serve it (llama-server -m {file}), and "
+                f"name llama.cpp:{Path(file).stem}"
             )
         if re.match(r"[/.~\\]|\w:|.*/.*/", self._source) and not Path(self._source).is_dir():
             raise FatalError(f"{self.name}: there is no folder {self._source}")

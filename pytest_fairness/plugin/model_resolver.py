@@ -222,8 +222,8 @@ class ModelResolver:
             first, name = addresses.setdefault(model.key, (address, model.name))
             if first != address:
                 raise FairnessError(
-                    f"{self.show(name)} is at {first} and {self.show(model.name)} at {address}, and their server= names "
-                    "are the same: give each server a name of its own"
+                    f"{self.show(name)} is at {first} and {self.show(model.name)} at {address}, and their server= "
+                    "names are the same: give each server a name of its own"
                 )
 
     def _check(self, *models: Model) -> None:
