@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from pytest_fairness.core.digests import digest
+
 WRAPPED = " through function:"
 """The part of a model's name that begins the name of the user's callable."""
 
@@ -80,6 +82,34 @@ def base_name(model: str) -> str:
     'openai:mini'
     """
     return model.partition(WRAPPED)[0].partition("?")[0]
+
+
+def plain_id(text: str) -> str:
+    """Return a model's name or alias as a part of a test's id: ASCII, without brackets, spaces or ``::``."""
+    plain = re.sub(r"[^!-~]+|[\[\](){}<>]+", "_", text.replace("\\", "/"))
+    return re.sub(r":{2,}", ":", re.sub(r"_{2,}", "_", plain))
+
+
+def distinct_id(text: str, model: str) -> str:
+    """Return the id of a model that shares it with another model of its run, given its full name."""
+    return f"{text}~{digest(model)[:8]}"
+
+
+def keys_in_runs(key: str, model: str) -> tuple[str, str]:
+    """Return a test's id as of runs where no other model shares the id of its model, and where one does.
+
+    >>> keys_in_runs("test_a.py::test_a[openai:x~b77380e1]", "openai:x?seed=1")
+    ('test_a.py::test_a[openai:x]', 'test_a.py::test_a[openai:x~b77380e1]')
+    >>> keys_in_runs("test_a.py::test_a[0.8-openai:x]", "openai:x?seed=1")[1]
+    'test_a.py::test_a[0.8-openai:x~b77380e1]'
+    """
+    plain = plain_id(base_name(model))
+    distinct = distinct_id(plain, model.partition(WRAPPED)[0])
+    head, bracket, parameters = key.partition("[")
+    if not plain or plain not in parameters:  # a test whose model no option names
+        return key, key
+    before, _, after = parameters.replace(distinct, plain).rpartition(plain)
+    return f"{head}{bracket}{before}{plain}{after}", f"{head}{bracket}{before}{distinct}{after}"
 
 
 def _label(model: str, aliases: Mapping[str, str]) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from pytest_fairness.core import json_text as json
-from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.model_names import distinct_id, plain_id
 from pytest_fairness.core.secrets import without_credentials
 
 Scalar = str | int | float | bool
@@ -69,7 +69,7 @@ class ModelName:
         >>> ModelName.parse("transformers:org/tiny [v1]::x?seed=1").id
         'transformers:org/tiny_v1_:x'
         """
-        return _plain_id(f"{self.provider}:{self.name}")
+        return plain_id(f"{self.provider}:{self.name}")
 
     def with_parameters(self, parameters: Mapping[str, Scalar]) -> str:
         """Return the canonical text of this model under other parameters."""
@@ -99,15 +99,9 @@ def ids_of(names: Iterable[ModelName], aliases: Mapping[str, str] | None = None)
     ['prod', 'new_v2_', 'openai:y']
     """
     aliases = aliases or {}
-    ids = {name: _plain_id(alias) if (alias := aliases.get(name.text)) else name.id for name in names}
+    ids = {name: plain_id(alias) if (alias := aliases.get(name.text)) else name.id for name in names}
     shared = Counter(ids.values())
-    return {name: text if shared[text] == 1 else f"{text}~{digest(name.text)[:8]}" for name, text in ids.items()}
-
-
-def _plain_id(text: str) -> str:
-    """Return a text as a part of a test's id."""
-    plain = re.sub(r"[^!-~]+|[\[\](){}<>]+", "_", text.replace("\\", "/"))
-    return re.sub(r":{2,}", ":", re.sub(r"_{2,}", "_", plain))
+    return {name: text if shared[text] == 1 else distinct_id(text, name.text) for name, text in ids.items()}
 
 
 def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:

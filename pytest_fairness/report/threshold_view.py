@@ -9,7 +9,7 @@ from itertools import groupby
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.model_names import WRAPPED
+from pytest_fairness.core.model_names import WRAPPED, keys_in_runs
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report.repeat_commands import command_of_test
@@ -69,7 +69,9 @@ def threshold_view(
         results: The results of its run.
         by_key: The attempts of the run, by key.
     """
-    earlier = map(PastResult.from_row, store.runs.history(row.stored_id, results.run.id))
+    earlier = map(
+        PastResult.from_row, store.runs.history(*keys_in_runs(row.stored_id, row.model), before=results.run.id)
+    )
     return ThresholdView(
         row,
         [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],

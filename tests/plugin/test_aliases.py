@@ -152,6 +152,17 @@ def test_renamed_alias_keeps_the_count_of_looks(project: Project) -> None:
     assert runs == [1, 2, 1, 3]  # the third is another model under the old alias
 
 
+def test_another_model_in_the_run_does_not_begin_the_count_anew(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
+    define(project, prod=FULL)
+    runs = []
+    for names in ([FULL], [FULL, OTHER], ["prod", OTHER], ["prod"]):
+        models = [f"--fairness-model={name}" for name in names]
+        project.run(*models, "-m", "threshold", "--fairness-fresh")
+        runs.append(next(row["looks"]["run"] for row in project.rows() if row["model"] == FULL))
+    assert runs == [1, 2, 3, 4]
+
+
 def test_moved_alias_begins_a_new_history(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import slice_text, span_text
-from pytest_fairness.core.model_names import ModelNames
+from pytest_fairness.core.model_names import ModelNames, keys_in_runs
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, rank
@@ -165,7 +165,9 @@ def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """
     by_threshold: dict[tuple[str, str], dict[str, PastResult]] = {}
     for point in points:
-        results_by_run = by_threshold.setdefault((point.result.stored_id, point.result.model), {})
+        results_by_run = by_threshold.setdefault(
+            (keys_in_runs(point.result.stored_id, point.result.model)[0], point.result.model), {}
+        )
         if point.run not in results_by_run or point.result.verdict != NOT_JUDGED:
             results_by_run[point.run] = point
     all_series = [
