@@ -13,7 +13,7 @@ WRAPPED = " through function:"
 
 _BEFORE = r"(?<![\w\[=.:/~-])"
 _AFTER = r"(?![\w?&=/~%-]|[.:]\w)"
-"""What limits a name in a text: it is no part of another name, of a test's id or of an option in a command."""
+"""The limits of a name in a text: it is no part of another name, of a test's id or of an option in a command."""
 
 
 class ModelNames:

@@ -437,7 +437,7 @@ class ExpectedThreshold(JsonRecord):
     model_source: str = ""
     """The fixture that makes its model, where its name is not known before."""
     key: str = ""
-    """As of a result."""
+    """The id under which the store keeps its result, if not its own."""
     verdict: str = ""
     """Empty for a threshold that is selected."""
     message: str = ""

@@ -275,13 +275,13 @@ class MeasurementHooks:
         Raises:
             FairnessError: One does, as the ids of tests have no parameters of models: its verdict would be replaced.
         """
-        stored, show = self._expected_thresholds(), self._fairness.models.show
+        stored = self._expected_thresholds()
         for row in expected:
             other = stored[row.id].model if row.id in stored else ""
             if row.model and other not in ("", row.model):
                 raise FairnessError(
-                    f"run {self._fairness.run} has judged {show(other)} in {row.id}, and would lose that verdict to "
-                    f"{show(row.model)}: give another --fairness-run, or one session both models"
+                    f"run {self._fairness.run} has judged {other} in {row.id}, and would lose that verdict to "
+                    f"{row.model}: give another --fairness-run, or one session both models"
                 )
 
     def _expected_thresholds(self) -> dict[str, ExpectedThreshold]:

@@ -49,7 +49,7 @@ class PlannedCalls(NamedTuple):
     """The most calls of graders, of which a fallback makes fewer; None if their number has no bound."""
 
     def left(self, probes: int, graders: int) -> float:
-        """Return the calls that are left to expect, after so many of probes and of graders; 0 if they are not known.
+        """Return the calls that are left to expect, given those of probes and graders that have ended; 0 if unknown.
 
         >>> PlannedCalls(72, 96).left(0, 0), PlannedCalls(72, 96).left(36, 48), PlannedCalls(72, 96).left(36, 4)
         (168.0, 84.0, 40.0)
@@ -59,9 +59,9 @@ class PlannedCalls(NamedTuple):
         left, share = max(0, self.probes - probes), probes / self.probes if self.probes else 1.0
         if self.graders is None:
             return left + (graders / share - graders if share else 0.0)
-        asked = graders / (self.graders * share) if self.graders and share else 1.0
-        is_sparse = share > _SEEN and asked < _MOST_ASK and self.probes
-        return left + max(0.0, self.graders * (asked if is_sparse else 1.0) - graders)
+        rate = graders / (self.graders * share) if self.graders and share else 1.0
+        is_sparse = share > _SEEN and rate < _MOST_ASK and self.probes
+        return left + max(0.0, self.graders * (rate if is_sparse else 1.0) - graders)
 
 
 class Pace:

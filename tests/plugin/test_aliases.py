@@ -152,7 +152,7 @@ def test_renamed_alias_keeps_the_count_of_looks(project: Project) -> None:
     assert runs == [1, 2, 1, 3]  # the third is another model under the old alias
 
 
-def test_another_model_in_the_run_does_not_begin_the_count_anew(project: Project) -> None:
+def test_second_model_keeps_the_count_of_looks(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     define(project, prod=FULL)
     runs = []
