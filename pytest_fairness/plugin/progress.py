@@ -33,8 +33,8 @@ _ENOUGH = 10
 """The seconds and the completed calls over which the rate is measured: at least both."""
 _MOST_ASK = 0.5
 """The share of the questions that graders may ask from which on all are expected: the others are only late."""
-_SEEN = 0.1
-"""The share of a probe's calls after which the share of questions is taken from what graders have asked."""
+_LATE = 20
+"""The questions that may be late: graders ask once all answers of an item are there."""
 _SILENCE = 60.0
 """The seconds without a completed call after which the line names the models with open calls."""
 _FOREIGN_SILENCE = 5.0
@@ -51,8 +51,8 @@ class PlannedCalls(NamedTuple):
     def left(self, probes: int, graders: int) -> float:
         """Return the calls that are left to expect, given those of probes and graders that have ended; 0 if unknown.
 
-        >>> PlannedCalls(72, 96).left(0, 0), PlannedCalls(72, 96).left(36, 48), PlannedCalls(72, 96).left(36, 4)
-        (168.0, 84.0, 40.0)
+        >>> PlannedCalls(72, 96).left(0, 0), PlannedCalls(72, 96).left(36, 48), PlannedCalls(720, 960).left(360, 48)
+        (168.0, 84.0, 408.0)
         """
         if self.probes is None:
             return 0.0
@@ -60,7 +60,7 @@ class PlannedCalls(NamedTuple):
         if self.graders is None:
             return left + (graders / share - graders if share else 0.0)
         rate = graders / (self.graders * share) if self.graders and share else 1.0
-        is_sparse = share > _SEEN and rate < _MOST_ASK and self.probes
+        is_sparse = bool(self.probes) and graders + _LATE < _MOST_ASK * self.graders * share
         return left + max(0.0, self.graders * (rate if is_sparse else 1.0) - graders)
 
 
@@ -73,16 +73,19 @@ class Pace:
 
     def __init__(self, start: float) -> None:
         self._seen = deque([(start, 0)])
+        self.is_steady = False
+        """Whether the rate begins behind a completed call: the first answer may have waited for the server to start."""
 
     def rate(self, now: float, ended: int) -> float:
         """Return the completed calls a second, given all that have ended by now."""
         seen = self._seen
         seen.append((now, ended))
-        if len(seen) > 2 and not seen[0][1] and seen[1][1]:
+        while len(seen) > 2 and not seen[0][1]:
             seen.popleft()
         while len(seen) > 2 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
             seen.popleft()
         since, first = seen[0]
+        self.is_steady = first > 0
         return (ended - first) / (now - since) if now > since else 0.0
 
 
@@ -217,7 +220,7 @@ class Progress:
             yield f"{ended['graders']:,} of graders"
         yield format_rate(rate)
         left = self._calls.left(ended["probes"], ended["graders"])
-        if rate and left / rate >= 0.5:
+        if rate and self._pace.is_steady and left / rate >= 0.5:
             yield f"about {_duration(left / rate)} left"
         costs = [entry.usd for entry in entries]
         if None not in costs and (spent := sum(cost or 0.0 for cost in costs)):
