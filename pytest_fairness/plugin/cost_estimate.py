@@ -135,7 +135,7 @@ def _input_tokens(
 def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate]) -> Iterator[str]:
     """Yield the lines on calls and their costs, and on caps that end them."""
     texts = [fairness.models.show(str(estimate)) for estimate in estimates]
-    calls, unknown = grader_calls(fairness, len(estimates))
+    calls, unknown = _grader_calls(fairness, len(estimates))
     if estimates and (calls or unknown):
         texts.append(format_grader_calls(calls, sorted(unknown)))
     if fairness.backend.caps:
@@ -144,7 +144,7 @@ def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate
         yield from announcement(text)
 
 
-def grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]]:
+def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]]:
     """Return the most calls of the graders of all probes, and the graders without a known number."""
     calls, unknown = 0, set[str]()
     probes: dict[str, Probe] = {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,37 +31,10 @@ _IN_A_LOG = 60.0
 _WINDOW = 60.0
 _ENOUGH = 10
 """The seconds and the completed calls over which the rate is measured: at least both."""
-_MOST_ASK = 0.5
-"""The share of the questions that graders may ask from which on all are expected: the others are only late."""
-_LATE = 20
-"""The questions that may be late: graders ask once all answers of an item are there."""
 _SILENCE = 60.0
 """The seconds without a completed call after which the line names the models with open calls."""
 _FOREIGN_SILENCE = 5.0
 """The same for a run without open calls: the processes that have claimed what it needs may be suspended."""
-
-
-class PlannedCalls(NamedTuple):
-    """The calls of a session, as far as they are known before the first."""
-
-    probes: int | None = None
-    graders: int | None = None
-    """The most calls of graders, of which a fallback makes fewer; None if their number has no bound."""
-
-    def left(self, probes: int, graders: int) -> float:
-        """Return the calls that are left to expect, given those of probes and graders that have ended; 0 if unknown.
-
-        >>> PlannedCalls(72, 96).left(0, 0), PlannedCalls(72, 96).left(36, 48), PlannedCalls(720, 960).left(360, 48)
-        (168.0, 84.0, 408.0)
-        """
-        if self.probes is None:
-            return 0.0
-        left, share = max(0, self.probes - probes), probes / self.probes if self.probes else 1.0
-        if self.graders is None:
-            return left + (graders / share - graders if share else 0.0)
-        rate = graders / (self.graders * share) if self.graders and share else 1.0
-        is_sparse = bool(self.probes) and graders + _LATE < _MOST_ASK * self.graders * share
-        return left + max(0.0, self.graders * (rate if is_sparse else 1.0) - graders)
 
 
 class Pace:
@@ -73,8 +46,8 @@ class Pace:
 
     def __init__(self, start: float) -> None:
         self._seen = deque([(start, 0)])
-        self.is_steady = False
-        """Whether the rate begins behind a completed call: the first answer may have waited for the server to start."""
+        self._first = start, 0
+        """The time and the number of completed calls at the first read that had any."""
 
     def rate(self, now: float, ended: int) -> float:
         """Return the completed calls a second, given all that have ended by now."""
@@ -84,9 +57,22 @@ class Pace:
             seen.popleft()
         while len(seen) > 2 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
             seen.popleft()
+        if ended and not self._first[1]:
+            self._first = now, ended
         since, first = seen[0]
-        self.is_steady = first > 0
         return (ended - first) / (now - since) if now > since else 0.0
+
+    def time_for(self, left: float, now: float, ended: int) -> float:
+        """Return the seconds that so many more calls take, after `rate`; 0 while that is not known.
+
+        A server that has become slower may go on so: half of that is expected again over as many calls as have ended.
+        """
+        (since, first), (recent_since, recent_first) = self._first, self._seen[0]
+        if not first or ended <= recent_first or ended <= first:  # the first answer may have waited for the server
+            return 0.0
+        recent = (now - recent_since) / (ended - recent_first)
+        slower = max(0.0, recent - (now - since) / (ended - first))
+        return left * (recent + slower * min(1.0, left / ended) / 2)
 
 
 class Progress:
@@ -96,7 +82,7 @@ class Progress:
         config: The configuration of pytest.
         spent: Returns the requests so far.
         foreign_owners: Returns the processes outside of the run that have claimed requests.
-        calls: The calls to make.
+        calls: The number of calls of probes in all; None if it is not known.
         show: Returns the shown name of a model, given its key.
     """
 
@@ -105,7 +91,7 @@ class Progress:
         config: pytest.Config,
         spent: Callable[[], Sequence[SpendingEntry]],
         foreign_owners: Callable[[], Sequence[ForeignOwner]],
-        calls: PlannedCalls,
+        calls: int | None,
         show: Callable[[str], str] = str,
     ) -> None:
         reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
@@ -214,14 +200,13 @@ class Progress:
                 yield f"no call has ended for {_duration(silence)}, waiting for {', '.join(waited_for)}"
         if not entries:
             return
-        planned = self._calls.probes
-        yield f"{ended['probes']:,}{f' of {planned:,}' if planned else ''} calls"
+        yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
         if ended["graders"]:
             yield f"{ended['graders']:,} of graders"
         yield format_rate(rate)
-        left = self._calls.left(ended["probes"], ended["graders"])
-        if rate and self._pace.is_steady and left / rate >= 0.5:
-            yield f"about {_duration(left / rate)} left"
+        left = calls_left(self._calls, ended["probes"], ended["graders"])
+        if rate and (seconds := self._pace.time_for(left, now, ended.total())) >= 0.5:
+            yield f"about {_duration(seconds)} left"
         costs = [entry.usd for entry in entries]
         if None not in costs and (spent := sum(cost or 0.0 for cost in costs)):
             yield money(spent)
@@ -264,6 +249,17 @@ def _owner(owner: ForeignOwner) -> str:
         return f"{owner.claims:,} of another process"
     since = datetime.fromtimestamp(owner.since, UTC)
     return f"{owner.claims:,} of process {owner.process}, which began at {since:%Y-%m-%d %H:%M} UTC"
+
+
+def calls_left(calls: int | None, probes: int, graders: int) -> float:
+    """Return the calls that are left to expect, of graders in the same proportion as so far; 0 if it is not known.
+
+    >>> calls_left(72, 36, 48), calls_left(72, 72, 90), calls_left(None, 3, 0)
+    (84.0, 0.0, 0.0)
+    """
+    if not calls or not probes:
+        return 0.0
+    return max(0, calls - probes) * (1 + graders / probes)
 
 
 def format_rate(rate: float) -> str:

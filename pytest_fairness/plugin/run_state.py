@@ -20,7 +20,7 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
-from pytest_fairness.plugin.progress import PlannedCalls, Progress
+from pytest_fairness.plugin.progress import Progress
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.plugin.work_summary import WorkSummary
@@ -110,7 +110,7 @@ class RunState:
 
             empty_earlier_results(self.fairness.settings.json, self.fairness.run)
 
-    def follow(self, calls: PlannedCalls) -> Progress:
+    def follow(self, calls: int | None) -> Progress:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run
         store = self.fairness.store

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,13 +13,11 @@ from pytest_fairness.plugin.cost_estimate import (
     announcement,
     estimate_costs,
     format_estimates,
-    grader_calls,
     unavailable_judge,
     unavailable_model,
 )
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
-from pytest_fairness.plugin.progress import PlannedCalls
 from pytest_fairness.plugin.session import FairnessSession
 
 
@@ -35,8 +32,8 @@ class WorkSummary:
         self.notes: list[str] = []
         """Remarks on the selection, and on options that it does not use."""
 
-    def prepare(self, names: Iterable[str], judge: str | None) -> PlannedCalls:
-        """Store the work of the session, and return its calls.
+    def prepare(self, names: Iterable[str], judge: str | None) -> int:
+        """Store the work of the session, and return its number of calls.
 
         Args:
             names: The models of the options that tests use.
@@ -53,13 +50,9 @@ class WorkSummary:
         self._cost_lines = list(format_estimates(fairness, estimates))
         # A model without costs has no estimate, so its stored answers are not counted.
         is_complete = len(estimates) == len(fairness.models.names()) and None not in self._model_names
-        of_probes = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempt"]
-        most, unbounded = grader_calls(fairness, len(self._model_names))
-        if of_probes and counts["attempt"]:  # graders have asked about the stored answers before
-            most = math.ceil(most * of_probes / counts["attempt"])
-        calls = PlannedCalls(of_probes, None if unbounded else most)
+        calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempt"]
         self._lines = [*self.lines(), *(line for text in self._remarks() for line in announcement(text))]
-        self._save({"lines": self._lines, "calls": list(calls), "baseline": fairness.settings.baseline})
+        self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
         return calls
 
     def _save(self, work: dict[str, Any]) -> None:
@@ -70,8 +63,7 @@ class WorkSummary:
         """Return the work that the workers have stored; without lines if another session of the run has replaced it."""
         work = json.loads(self._fairness.store.runs.work(self._fairness.run) or "{}")
         is_ours = work.get("session") == self._fairness.context.session_id
-        work = {"lines": [], "calls": (None, None)} | (work if is_ours else {})
-        return work | {"calls": PlannedCalls(*work["calls"])}
+        return {"lines": [], "calls": None} | (work if is_ours else {})
 
     def lines(self) -> list[str]:
         """Return the lines above the tests: counts, remarks on items and options, costs."""

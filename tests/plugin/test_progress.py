@@ -167,7 +167,7 @@ PROFILES = {
     "slow start": [300.0, *[8.0] * 167],
     "warming up": [*[20.0] * 10, *[8.0] * 158],
     "fast start": [*[1.0] * 24, *[8.0] * 144],
-    "slowing down": [4.0 + number / 42 for number in range(168)],
+    "slowing down": [4.0 + number / 28 for number in range(168)],
 }
 """The seconds between the calls of a local server that answers one request at a time."""
 
@@ -177,16 +177,15 @@ PROFILES = {
 @pytest.mark.parametrize("share_of_graders", [0.0, 4 / 7])
 def test_time_left_is_true_within_a_third(profile: str, interval: float, share_of_graders: float) -> None:
     times = list(itertools.accumulate(PROFILES[profile]))
-    graders = round(len(times) * share_of_graders)
-    planned, pace = progress.PlannedCalls(len(times) - graders, graders), progress.Pace(0.0)
-    read_at = itertools.takewhile(lambda now: now < times[-1], itertools.count(interval, interval))
+    calls, pace = round(len(times) * (1 - share_of_graders)), progress.Pace(0.0)
     checked = []
-    for now in read_at:
+    for now in itertools.takewhile(lambda now: now < times[-1], itertools.count(interval, interval)):
         ended = sum(time <= now for time in times)
-        rate, of_graders = pace.rate(now, ended), round(ended * share_of_graders)
-        if pace.is_steady and 0.25 <= ended / len(times) <= 0.75:
-            shown_left = planned.left(ended - of_graders, of_graders) / rate
-            checked.append(shown_left / (times[-1] - now))
+        of_graders = round(ended * share_of_graders)
+        pace.rate(now, ended)
+        left = progress.calls_left(calls, ended - of_graders, of_graders)
+        if 0.25 <= ended / len(times) <= 0.75 and (seconds := pace.time_for(left, now, ended)):
+            checked.append(seconds / (times[-1] - now))
     assert checked
     assert all(2 / 3 <= ratio <= 4 / 3 for ratio in checked), checked
 
