@@ -28,7 +28,7 @@ _LIVE = 1.0
 _ON_A_TERMINAL = 10.0
 _IN_A_LOG = 60.0
 """Seconds between two reads of the store: for a live line, and for added lines on a terminal or in a log."""
-_WINDOW = 60.0
+_WINDOW = 30.0
 _ENOUGH = 10
 """The seconds and the completed calls over which the rate is measured: at least both."""
 _SILENCE = 60.0
@@ -52,10 +52,11 @@ class Pace:
     def rate(self, now: float, ended: int) -> float:
         """Return the completed calls a second, given all that have ended by now."""
         seen = self._seen
-        seen.append((now, ended))
-        while len(seen) > 2 and not seen[0][1]:
+        if ended != seen[-1][1] or not ended:
+            seen.append((now, ended))
+        while len(seen) > 1 and not seen[0][1] and (ended == 0 or len(seen) > 2):
             seen.popleft()
-        while len(seen) > 2 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
+        while len(seen) > 1 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
             seen.popleft()
         if ended and not self._first[1]:
             self._first = now, ended

@@ -167,7 +167,7 @@ PROFILES = {
     "slow start": [300.0, *[8.0] * 167],
     "warming up": [*[20.0] * 10, *[8.0] * 158],
     "fast start": [*[1.0] * 24, *[8.0] * 144],
-    "slowing down": [4.0 + number / 28 for number in range(168)],
+    "slowing down": [4.0 + number / 42 for number in range(168)],
 }
 """The seconds between the calls of a local server that answers one request at a time."""
 
