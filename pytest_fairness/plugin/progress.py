@@ -66,14 +66,14 @@ class Pace:
     def time_for(self, left: float, now: float, ended: int) -> float:
         """Return the seconds that so many more calls take, after `rate`; 0 while that is not known.
 
-        A server that has become slower may go on so: half of that is expected again over as many calls as have ended.
+        A server that has become slower may go on so: a third of that is expected again, and less near the end.
         """
         (since, first), (recent_since, recent_first) = self._first, self._seen[0]
         if not first or ended <= recent_first or ended <= first:  # the first answer may have waited for the server
             return 0.0
         recent = (now - recent_since) / (ended - recent_first)
         slower = max(0.0, recent - (now - since) / (ended - first))
-        return left * (recent + slower * min(1.0, left / ended) / 2)
+        return left * (recent + slower * min(1.0, left / ended) / 3)
 
 
 class Progress:
