@@ -260,7 +260,8 @@ def calls_left(calls: int | None, probes: int, graders: int) -> float:
     """
     if not calls or not probes:
         return 0.0
-    return max(0, calls - probes) * (1 + graders / probes)
+    left = max(0, calls - probes)
+    return left + left * graders / probes
 
 
 def format_rate(rate: float) -> str:
