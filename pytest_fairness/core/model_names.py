@@ -62,6 +62,14 @@ class ModelNames:
         shown, base = self.shown.get(full, model), base_name(full)
         return shown if base in shown or not self.alias(full) else f"{shown} ({base})"
 
+    def full(self, text: str | None) -> str | None:
+        """Return the full name of a model that a user names as outputs show it; any other text as it is.
+
+        >>> ModelNames({"openai:mini?seed=1": "prod"}).full("prod")
+        'openai:mini?seed=1'
+        """
+        return next((name for name, shown in self.shown.items() if text == shown), text)
+
     def alias(self, model: str) -> str:
         """Return the alias by which the run was given a model, by its full name; empty without one."""
         shown = self.shown.get(model, model).partition(" (")[0].partition(WRAPPED)[0]

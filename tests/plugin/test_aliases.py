@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date, timedelta
 
 import pytest
 
@@ -68,6 +69,8 @@ def test_every_output_of_a_run_shows_the_alias(project: Project, monkeypatch: py
 
     for command in (["history"], ["compare", "latest", "results.json"], ["report", "latest", "--html", "again.html"]):
         assert main(command) in (0, 2)
+    export = ["export", "labels", "latest", "--grade", "hired", "--by", "gender", "--out", "labels.csv"]
+    assert main([*export, "--model", "prod"]) == 0
     assert main(["history", "--html", "history.html", "--model", "prod"]) == 0
     assert "prod (simulated:demo)" in (project.path / "history.html").read_text(encoding="utf-8")
     assert PARAMETERS not in (project.path / "history.html").read_text(encoding="utf-8")
@@ -161,6 +164,22 @@ def test_second_model_keeps_the_count_of_looks(project: Project) -> None:
         project.run(*models, "-m", "threshold", "--fairness-fresh")
         runs.append(next(row["looks"]["run"] for row in project.rows() if row["model"] == FULL))
     assert runs == [1, 2, 3, 4]
+
+
+@pytest.mark.slow
+def test_accepted_verdict_holds_under_another_alias(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.path)
+    project.write(test_hiring=project_sources.suite())
+    define(project, prod=FULL, other=OTHER)
+    project.run("--fairness-model=prod", "--fairness-model=other", "-m", "threshold")
+    until = ["--reason=r", "--by=me", f"--until={date.today() + timedelta(days=30)}"]  # noqa: DTZ011 - any day to come
+    assert main(["accept", "latest", "test_women_and_men_alike", "--model=prod", *until]) == 0
+    define(project, live=FULL)
+    project.run("--fairness-model=live", "-m", "threshold")
+    assert project.row()["accepted"]["state"] == "accepted"
+    define(project, live=OTHER)
+    project.run("--fairness-model=live", "-m", "threshold")
+    assert project.row().get("accepted") is None
 
 
 def test_moved_alias_begins_a_new_history(
