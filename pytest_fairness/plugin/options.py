@@ -163,11 +163,6 @@ class Options:
         "Maximum number of interim looks of --fairness-resolve; each adds as many attempts as the first",
         "N", type=int, default=8, check=whole_number(2, 20), repeat="resolve", requires="resolve",
     )  # fmt: skip
-    anytime: bool = declare(
-        "Use anytime-valid intervals: the sample may be extended and evaluated again any number of times. "
-        "They are about 1.5 times as wide",
-        flag=True, repeat=True, needs_probe=True,
-    )  # fmt: skip
     fresh: bool = declare(
         "Request every answer again instead of reusing stored answers of earlier runs", flag=True, excludes=("offline",)
     )
