@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
     """
     if number == 1:
         return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("ly") else f"{number:,} {noun}s"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith(("ly", "try")) else f"{number:,} {noun}s"
 
 
 def one_line(text: str, most: int) -> str:

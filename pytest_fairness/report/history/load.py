@@ -37,6 +37,7 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         FairnessError: A named file cannot be read or is no results file, or a results file is malformed; in one line.
     """
     points: list[PastResult] = []
+    read = 0
     reader = PointReader(redact)
     skipped: list[str] = []
     for path, is_named in _files(paths):
@@ -44,7 +45,11 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         if content is None:
             skipped.append(str(path))
         else:
+            read += 1
             points += _points(content, path, reader)
+    if not read:
+        names = ", ".join(map(str, paths))
+        raise FairnessError(f"{names} holds no results file: name one that --fairness-json has written, or a folder")
     starts = sorted({(point.started, point.run) for point in points})[-last:]
     last_runs = {run for _, run in starts}
     return _history([point for point in points if point.run in last_runs], skipped=skipped)
