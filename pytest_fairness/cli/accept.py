@@ -58,9 +58,11 @@ def _accept(options: argparse.Namespace) -> None:
     from pytest_fairness.core.acceptances import acceptance_of
     from pytest_fairness.report.compare.load import read_run
     from pytest_fairness.report.decisions import decision_facts
+    from pytest_fairness.report.shown_names import names_of
 
     results = read_run(options.name, options.store, secret_redactor()).results
-    row = _find(results.thresholds, options.threshold, options.model)
+    names = names_of(results.run, [line.model for line in results.release])
+    row = _find(results.thresholds, options.threshold, names.full(options.model))
     today = Clock.now().date()
     if options.until < today:
         raise FairnessError(f"--until {options.until} is over: name today, {today}, or a later day")
@@ -68,7 +70,7 @@ def _accept(options: argparse.Namespace) -> None:
         row, run=results.run.id, by=options.by, reason=options.reason, on=today, until=options.until
     )
     _write(options.file, acceptance, replaces=options.replace)
-    print(f"accepted until {acceptance.until}: {row.threshold} ({row.model})")
+    print(f"accepted until {acceptance.until}: {row.threshold} ({names.show(row.model)})")
     print(f"  {decision_facts(acceptance.result())}")
     print(f"written: {options.file}; review it and commit it")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, open_store, secret_redactor, whole_number
 
@@ -29,6 +30,7 @@ def add(commands: Commands) -> None:
 
 def _items(options: argparse.Namespace) -> None:
     from pytest_fairness.core.errors import FairnessError
+    from pytest_fairness.core.model_names import ModelNames
     from pytest_fairness.report.broken_items import lines
     from pytest_fairness.report.load_run import read_view
     from pytest_fairness.store.samples import StoredSample
@@ -36,13 +38,19 @@ def _items(options: argparse.Namespace) -> None:
     if options.most < 1:
         raise FairnessError(f"--most is {options.most}: it must be at least 1")
     probes: dict[str, dict[str, StoredSample]] = {}
+    aliases: dict[str, str] = {}
     with open_store(options.store) as store:
         for name in options.runs:
             view = read_view(store, store.runs.find(name, "document"), secret_redactor())
             for sample in view.samples:
                 if sample.probe.endswith(options.probe or ""):
+                    aliases[sample.model] = ModelNames(view.results.run.names).alias(sample.model)
                     probes.setdefault(sample.probe, {}).setdefault(sample.model_key, sample)
-    samples_by_probe = [list(samples.values()) for _, samples in sorted(probes.items())]
+    names = ModelNames.of(aliases, aliases)
+    samples_by_probe = [
+        [replace(sample, model=names.show(sample.model)) for sample in samples.values()]
+        for _, samples in sorted(probes.items())
+    ]
     if not samples_by_probe:
         raise FairnessError("these runs hold no such sample: name runs that have judged its thresholds")
     graded = [

@@ -367,7 +367,7 @@ def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: d
         except ValueError as error:
             raise FairnessError(f"{key_} is {shown_value(text)}: {error}") from None
     return Acceptance(
-        threshold=row.id,
+        threshold=row.stored_id,
         title=row.threshold,
         model=row.model,
         probe=row.probe,

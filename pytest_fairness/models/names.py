@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from pytest_fairness.core import json_text as json
-from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.model_names import distinct_id, plain_id
 from pytest_fairness.core.secrets import without_credentials
 
 Scalar = str | int | float | bool
@@ -69,8 +69,7 @@ class ModelName:
         >>> ModelName.parse("transformers:org/tiny [v1]::x?seed=1").id
         'transformers:org/tiny_v1_:x'
         """
-        plain = re.sub(r"[^!-~]+|[\[\](){}<>]+", "_", self.name.replace("\\", "/"))
-        return re.sub(r":{2,}", ":", re.sub(r"_{2,}", "_", f"{self.provider}:{plain}"))
+        return plain_id(f"{self.provider}:{self.name}")
 
     def with_parameters(self, parameters: Mapping[str, Scalar]) -> str:
         """Return the canonical text of this model under other parameters."""
@@ -86,16 +85,23 @@ class ModelName:
         return f"ModelName({self.text!r})"
 
 
-def ids_of(names: Iterable[ModelName]) -> dict[ModelName, str]:
-    """Return an id for the tests of each model: `ModelName.id`, and a digest of the whole name where others share it.
+def ids_of(names: Iterable[ModelName], aliases: Mapping[str, str] | None = None) -> dict[ModelName, str]:
+    """Return an id for the tests of each model: its alias, else `ModelName.id`; with a digest where others share it.
+
+    Args:
+        names: The models.
+        aliases: Aliases by full names.
 
     >>> names = [ModelName.parse(text) for text in ("openai:x?seed=1", "openai:x?seed=2", "openai:y?seed=1")]
     >>> list(ids_of(names).values())
     ['openai:x~b77380e1', 'openai:x~6e533fce', 'openai:y']
+    >>> list(ids_of(names, {"openai:x?seed=1": "prod", "openai:x?seed=2": "new [v2]"}).values())
+    ['prod', 'new_v2_', 'openai:y']
     """
-    names = list(names)
-    shared = Counter(name.id for name in names)
-    return {name: name.id if shared[name.id] == 1 else f"{name.id}~{digest(name.text)[:8]}" for name in names}
+    aliases = aliases or {}
+    ids = {name: plain_id(alias) if (alias := aliases.get(name.text)) else name.id for name in names}
+    shared = Counter(ids.values())
+    return {name: text if shared[text] == 1 else distinct_id(text, name.text) for name, text in ids.items()}
 
 
 def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:

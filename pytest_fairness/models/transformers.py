@@ -87,7 +87,12 @@ class TransformersModel:
         return f"TransformersModel({self.name!r})"
 
     def preflight(self) -> None:
-        """Raise `FatalError` where the folder of the weights, or a library, is missing."""
+        """Raise `FatalError` where the folder of the weights, or a library, is missing, or they are for llama.cpp."""
+        if file := _gguf_file(Path(self._source)):
+            raise FatalError(
+                f"{self.name}: {file} is a GGUF file, which llama.cpp runs: serve it (llama-server -m {file}), and "
+                f"name llama.cpp:{Path(file).stem}"
+            )
         if re.match(r"[/.~\\]|\w:|.*/.*/", self._source) and not Path(self._source).is_dir():
             raise FatalError(f"{self.name}: there is no folder {self._source}")
         for library in ("torch", "transformers"):
@@ -169,6 +174,15 @@ class TransformersModel:
     def _error_text(self, error: Exception) -> str:
         text = " ".join(str(error).split())[:300]
         return f"{type(error).__name__}: {redacted(text, secrets_in(self._context.environment))}"
+
+
+def _gguf_file(source: Path) -> str:
+    """Return the GGUF file that is given, or is the only kind of weights in the folder; empty without one."""
+    if source.suffix == ".gguf":
+        return str(source)
+    names = sorted(path.name for path in source.iterdir()) if source.is_dir() else []
+    has_weights = any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names)
+    return "" if has_weights else next((str(source / name) for name in names if name.endswith(".gguf")), "")
 
 
 def _weights_digest(folder: Path) -> str:

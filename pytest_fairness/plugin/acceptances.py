@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.acceptance_states import FILE
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.model_names import keys_in_runs
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.report.release import NOT_JUDGED
 
@@ -38,7 +39,7 @@ class Acceptances:
             return {}
         from pytest_fairness.core.acceptances import read_acceptances
 
-        return {(entry.threshold, entry.model): entry for entry in read_acceptances(path)}
+        return {_key(entry.threshold, entry.model): entry for entry in read_acceptances(path)}
 
     def check(self) -> None:
         """Check the file, before the first test runs.
@@ -60,13 +61,13 @@ class Acceptances:
 
     def applied_to(self, row: ThresholdResult) -> AcceptanceResult | None:
         """Return the result of a threshold's entry: whether it covers the verdict; None without an entry."""
-        entry = self._entries.get((row.id, row.model))
+        entry = next(filter(None, map(self._entries.get, _keys(row))), None)
         return None if entry is None else entry.applied_to(row, _today())
 
     def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
         """Return the result of every entry in this run, in the order of the file."""
-        judged = {(row.id, row.model): row.accepted for row in rows}
-        unjudged = {row.id for row in rows if row.verdict == NOT_JUDGED}
+        judged = {key: row.accepted for row in rows for key in _keys(row)}
+        unjudged = {key for row in rows if row.verdict == NOT_JUDGED for key, _ in (*_keys(row), (row.id, ""))}
         return [
             judged.get(key) or entry.unused(_today(), self._explain_unused(entry, unjudged))
             for key, entry in self._entries.items()
@@ -80,11 +81,21 @@ class Acceptances:
         path = self._root / file
         if not path.is_file():
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
-        if entry.threshold in unjudged or file in unjudged:  # a file that was skipped has a row
+        if _key(entry.threshold, entry.model)[0] in unjudged or file in unjudged:  # a file that was skipped has a row
             return "the threshold was not judged in this run"
         if not find_test_names(path):
             return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
         return "this run has no such threshold on this model"
+
+
+def _key(test: str, model: str) -> tuple[str, str]:
+    """Return the key of an entry: its test, as of a run with no other model of that id, and its model."""
+    return keys_in_runs(test, model)[0], model
+
+
+def _keys(row: ThresholdResult) -> list[tuple[str, str]]:
+    """Return the keys of the entries that are a row's: by its stored id, or by that of its test, with the alias."""
+    return [_key(test, row.model) for test in dict.fromkeys((row.stored_id, row.id))]
 
 
 def _today() -> date:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.plugin.compat import report_portal
+from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.escaping import escape_controls
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     from pytest_fairness.report.html.charts import standalone_chart
     from pytest_fairness.report.html.threshold_section import statement
 
-    name, text, chart = f"fairness: {row.verdict}", _format_text(row, statement(row)), standalone_chart(row)
+    show = item.config.stash[SESSION].models.show
+    name, text, chart = f"fairness: {row.verdict}", show(_format_text(row, statement(row))), standalone_chart(row)
     if has_html:
         _attach_to_html(report, text, chart)
     if has_allure:

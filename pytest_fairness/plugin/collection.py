@@ -28,7 +28,7 @@ from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
-    from pytest_fairness.models.names import ModelName
+    pass
 
 NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
@@ -76,18 +76,11 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     if "model_name" in metafunc.fixturenames:
         is_used = uses_model_name(metafunc.definition)
         models = [name for name in fairness.models.names() if name and is_used]
-        names, ids = [str(name) for name in models], _model_ids(models)
+        names = [str(name) for name in models]
+        ids = [fairness.models.test_ids[name] for name in names]
         metafunc.parametrize(
             "model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], indirect=True, scope="session"
         )
-
-
-def _model_ids(names: Sequence[ModelName]) -> list[str]:
-    if not names:
-        return []
-    from pytest_fairness.models.names import ids_of
-
-    return list(ids_of(names).values())
 
 
 def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:

@@ -294,7 +294,7 @@ class ReportHooks:
         if report.user_properties:
             state.is_broken |= (BROKEN, "yes") in report.user_properties
             if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
-                report.user_properties = shown_properties(report.user_properties)
+                report.user_properties = shown_properties(report.user_properties, state.fairness.models.show)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)

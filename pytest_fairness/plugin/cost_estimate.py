@@ -137,7 +137,7 @@ def _input_tokens(
 
 def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate]) -> Iterator[str]:
     """Yield the lines on calls and their costs, and on caps that end them."""
-    texts = [str(estimate) for estimate in estimates]
+    texts = [fairness.models.show(str(estimate)) for estimate in estimates]
     calls, unknown = _grader_calls(fairness, len(estimates))
     if estimates and (calls or unknown):
         texts.append(format_grader_calls(calls, sorted(unknown)))

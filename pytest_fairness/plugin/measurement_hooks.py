@@ -89,7 +89,7 @@ class MeasurementHooks:
             refusal = self._prepare_work(session.items, marked, expected)
         if not self._state.refuse(refusal, session.items) and expected:
             self._expected = expected
-            rows = {test: threshold.to_json() for test, threshold in expected.items()}
+            rows = {threshold.key or test: threshold.to_json() for test, threshold in expected.items()}
             # A store that cannot be opened has refused the tests of this plugin; the others still run.
             self._state.attempt(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, rows))
 
@@ -163,7 +163,7 @@ class MeasurementHooks:
         try:
             run_threshold(pyfuncitem)
         except FairnessError as error:  # of the store: those of the test make it invalid
-            pytest.fail(escape_controls(str(error)), pytrace=False)
+            pytest.fail(escape_controls(self._fairness.models.show(str(error))), pytrace=False)
         finally:
             self._state.modules.keep()
         return True
@@ -227,6 +227,7 @@ class MeasurementHooks:
             return
         from pytest_fairness.plugin import outputs
         from pytest_fairness.report.results import compile_results, with_distinct_titles
+        from pytest_fairness.report.shown_names import with_shown_names
 
         run = self._fairness.run
         expected = self._expected_thresholds() if has_run else self._expected
@@ -255,9 +256,10 @@ class MeasurementHooks:
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
             clauses=self._fairness.clauses if rows else (),
+            name_models=self._fairness.models.name_models,
         )
         outputs.add_to_junit(state.config, results)
-        self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
+        self._results = None if is_deferred or state.is_refused else with_shown_names(with_distinct_titles(results))
         # Without anything to report, the report of the last run stays.
         has_report = has_run and has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
@@ -289,7 +291,8 @@ class MeasurementHooks:
             return {}
         from pytest_fairness.core.threshold_results import ExpectedThreshold
 
-        return {test: ExpectedThreshold.from_json(row, test, strict=False) for test, row in stored.items()}
+        rows = [ExpectedThreshold.from_json(row, key, strict=False) for key, row in stored.items()]
+        return {row.id: row for row in rows}
 
     def _agreements(self, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
         from pytest_fairness.plugin.agreements import find_agreements

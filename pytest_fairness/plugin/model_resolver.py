@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.run_context import RunContext
@@ -25,6 +28,8 @@ class ModelResolver:
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
         self._made_by: dict[int, tuple[object, str, str, str]] = {}
+        self._shown: tuple[int, ModelNames] = (-1, ModelNames({}))
+        """The names of this process's models, with the number of models when they were made."""
 
     def names(self) -> list[ModelName | None]:
         """Return the models of the run; one None where no option names a model, or no test of this plugin can run."""
@@ -99,6 +104,83 @@ class ModelResolver:
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
 
+    @cached_property
+    def test_ids(self) -> dict[str, str]:
+        """The ids of the models of the run in those of tests, by their full names."""
+        return self._ids_of({name: alias for name, alias in self._typed().items() if alias})
+
+    def store_key(self, test: str, model: str | None) -> str:
+        """Return the id under which the store keeps a test's results; empty where it is the id itself.
+
+        It has the model's own name in place of an alias, which may be renamed, or be given to another model.
+        """
+        own, shown = self._own_ids.get(model or "", ""), self.test_ids.get(model or "", "")
+        head, bracket, parameters = test.partition("[")
+        matches = list(re.finditer(rf"(?:^|(?<=-)){re.escape(shown)}(?=-|\]$)", parameters))
+        if own == shown or not matches:
+            return ""
+        return f"{head}{bracket}{parameters[: matches[-1].start()]}{own}{parameters[matches[-1].end() :]}"
+
+    @cached_property
+    def _own_ids(self) -> dict[str, str]:
+        return self._ids_of({})
+
+    def _ids_of(self, aliases: Mapping[str, str]) -> dict[str, str]:
+        from pytest_fairness.models.names import ids_of
+
+        return {str(name): text for name, text in ids_of(filter(None, self.names()), aliases).items()}
+
+    def show(self, text: str) -> str:
+        """Return a text in which each model that this process uses has its shown name."""
+        return self._own_names().show(text)
+
+    def introduce(self, model: str) -> str:
+        """Return a model's name where a reader meets it first: ``prod (openai:gpt-5-mini)``."""
+        return self._own_names().introduce(model)
+
+    def _own_names(self) -> ModelNames:
+        if self._shown[0] != len(self._models):
+            try:
+                self._shown = len(self._models), self.name_models(())
+            except FairnessError:  # of the file with the aliases, which is reported elsewhere
+                return ModelNames({})
+        return self._shown[1]
+
+    def name_models(self, models: Iterable[str]) -> ModelNames:
+        """Return the shown names of the models of the options, and of more by their full names.
+
+        A model is shown as the options name it; a judge of a mark by its alias, also where only workers resolve it.
+        """
+        names = self._typed()
+        for text in self._models:
+            if text in self._aliases:
+                names.setdefault(self._full_name(text), text)
+        defined = {self._full_name(alias): alias for alias in reversed(self._aliases)}
+        names |= {model: defined.get(model, "") for model in models if model not in names}
+        return ModelNames.of(names, names)
+
+    def _typed(self) -> dict[str, str]:
+        """Return the aliases by which the options name models, by full names; empty for those that have none."""
+        settings = self._context.settings
+        names: dict[str, str] = {}
+        for text in (*settings.models, settings.judge or ""):
+            alias = text.strip()
+            if alias and not names.get(name := self._full_name(text)):
+                names[name] = alias if alias in self._aliases else ""
+        return names
+
+    def _full_name(self, text: str) -> str:
+        """Return the full name of a model; the text where it names none, which is an error elsewhere."""
+        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.names import ModelName
+
+        if text in self._models:
+            return self._models[text].name
+        try:
+            return str(ModelName.parse(follow(text.strip(), self._aliases)))
+        except FairnessError:
+            return text
+
     def find_name(self, key: str) -> str:
         """Return the name that the options give the model with this key; the key of any other model.
 
@@ -128,8 +210,21 @@ class ModelResolver:
         for option, names in (("model", settings.models), ("judge", (settings.judge,))):
             with file.locating_errors(option):
                 models += [self.resolve(name) for name in names if name]
+                self._refuse_shared_server(models)
         with file.locating_errors():
             self._check(*models)
+
+    def _refuse_shared_server(self, models: Iterable[Model]) -> None:
+        """Refuse models at two addresses that would take each other's answers, as their ``server=`` is one name."""
+        addresses: dict[str, tuple[str, str]] = {}
+        for model in models:
+            address = getattr(model, "base_url", "")
+            first, name = addresses.setdefault(model.key, (address, model.name))
+            if first != address:
+                raise FairnessError(
+                    f"{self.show(name)} is at {first} and {self.show(model.name)} at {address}, and their server= "
+                    "names are the same: give each server a name of its own"
+                )
 
     def _check(self, *models: Model) -> None:
         """Refuse a model without a price where a budget needs it, or without batches where they are requested."""
@@ -140,15 +235,15 @@ class ModelResolver:
             for model in models:
                 if not model.local and batches_of(model) is None:
                     raise FairnessError(
-                        f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a "
-                        "model of openai or anthropic"
+                        f"{self.show(model.name)} has no batches, and --fairness-batch needs them: drop the option, or "
+                        "name a model of openai or anthropic"
                     )
         if settings.budget is not None:
             from pytest_fairness.engine.budget import unpriced
 
             for model in models:
                 if self.find_price(model) is None:
-                    raise FairnessError(unpriced(model.name))
+                    raise FairnessError(unpriced(self.show(model.name)))
 
     @cached_property
     def _aliases(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.store.location import LATEST, no_store
 
@@ -22,9 +23,6 @@ DECODING = frozenset(
     }
 )  # fmt: skip
 """Parameters in the name of a model that change its answers, not its identity."""
-
-WRAPPED = " through function:"
-"""The part of a model's name that begins the name of the user's callable."""
 
 
 def resolve_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Settings:

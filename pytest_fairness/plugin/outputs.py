@@ -67,8 +67,8 @@ def _call_result(fairness: FairnessSession, entry: SpendingEntry) -> CallResult:
 def store_results(fairness: FairnessSession, results: RunResults) -> None:
     """Store the results, so that they can be read, compared and verified later."""
     runs = fairness.store.runs
-    rows = {row.id: row.to_json() for row in results.thresholds}
-    unjudged = {row.id for row in results.thresholds if row.verdict == NOT_JUDGED}
+    rows = {row.stored_id: row.to_json() for row in results.thresholds}
+    unjudged = {row.stored_id for row in results.thresholds if row.verdict == NOT_JUDGED}
     runs.record_thresholds(fairness.run, rows, results.run.git, unjudged=unjudged)
     cards = _cards(results.thresholds, fairness.settings.root)
     runs.save_document(fairness.run, {"results": results.to_json(), "cards": cards})

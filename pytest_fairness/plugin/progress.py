@@ -28,12 +28,52 @@ _LIVE = 1.0
 _ON_A_TERMINAL = 10.0
 _IN_A_LOG = 60.0
 """Seconds between two reads of the store: for a live line, and for added lines on a terminal or in a log."""
-_WINDOW = 60.0
-"""The seconds over which the rate is measured."""
+_WINDOW = 30.0
+_ENOUGH = 10
+"""The seconds and the completed calls over which the rate is measured: at least both."""
 _SILENCE = 60.0
 """The seconds without a completed call after which the line names the models with open calls."""
 _FOREIGN_SILENCE = 5.0
 """The same for a run without open calls: the processes that have claimed what it needs may be suspended."""
+
+
+class Pace:
+    """The recent rate of completed calls: not that of the first burst, nor of the wait for the first answer.
+
+    Args:
+        start: The time at which the first call may begin.
+    """
+
+    def __init__(self, start: float) -> None:
+        self._seen = deque([(start, 0)])
+        self._first = start, 0
+        """The time and the number of completed calls at the first read that had any."""
+
+    def rate(self, now: float, ended: int) -> float:
+        """Return the completed calls a second, given all that have ended by now."""
+        seen = self._seen
+        if ended != seen[-1][1] or not ended:
+            seen.append((now, ended))
+        while len(seen) > 1 and not seen[0][1] and (ended == 0 or len(seen) > 2):
+            seen.popleft()
+        while len(seen) > 1 and now - seen[1][0] >= _WINDOW and ended - seen[1][1] >= _ENOUGH:
+            seen.popleft()
+        if ended and not self._first[1]:
+            self._first = now, ended
+        since, first = seen[0]
+        return (ended - first) / (now - since) if now > since else 0.0
+
+    def time_for(self, left: float, now: float, ended: int) -> float:
+        """Return the seconds that so many more calls take, after `rate`; 0 while that is not known.
+
+        A server that has become slower may go on so: a third of that is expected again, and less near the end.
+        """
+        (since, first), (recent_since, recent_first) = self._first, self._seen[0]
+        if not first or ended <= recent_first or ended <= first:  # the first answer may have waited for the server
+            return 0.0
+        recent = (now - recent_since) / (ended - recent_first)
+        slower = max(0.0, recent - (now - since) / (ended - first))
+        return left * (recent + slower * min(1.0, left / ended) / 3)
 
 
 class Progress:
@@ -44,6 +84,7 @@ class Progress:
         spent: Returns the requests so far.
         foreign_owners: Returns the processes outside of the run that have claimed requests.
         calls: The number of calls of probes in all; None if it is not known.
+        show: Returns the shown name of a model, given its key.
     """
 
     def __init__(
@@ -52,13 +93,14 @@ class Progress:
         spent: Callable[[], Sequence[SpendingEntry]],
         foreign_owners: Callable[[], Sequence[ForeignOwner]],
         calls: int | None,
+        show: Callable[[str], str] = str,
     ) -> None:
         reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
         self._reporter = reporter if config.get_verbosity() >= 0 else None
         capturing = config.pluginmanager.get_plugin("capturemanager")
         # While a test waits, pytest would capture the line as its output.
         self._uncaptured = capturing.global_and_fixture_disabled if capturing else nullcontext
-        self._spent, self._foreign_owners, self._calls = spent, foreign_owners, calls
+        self._spent, self._foreign_owners, self._calls, self._show_model = spent, foreign_owners, calls, show
         is_terminal = getattr(self._reporter, "isatty", False)
         # Output of a test would move the cursor away from a live line.
         self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
@@ -67,7 +109,7 @@ class Progress:
             self._is_live = self._is_live and self._terminal.hasmarkup and self._file is not None
         self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
         self._shown_at = Clock.monotonic()
-        self._seen = deque([(self._shown_at, 0)])
+        self._pace = Pace(self._shown_at)
         self._ended_at, self._last_ended = self._shown_at, 0
         """The time of the last change of the number of completed calls, and that number."""
         self._line = ""
@@ -145,11 +187,13 @@ class Progress:
         for entry in entries:
             ended[entry.role] += entry.calls
             errors += entry.errors
-        rate = self._rate(now, ended.total())
+        rate = self._pace.rate(now, ended.total())
         if ended.total() != self._last_ended:
             self._ended_at, self._last_ended = now, ended.total()
         silence = now - self._ended_at
-        waited_for = [f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in entries if entry.held]
+        waited_for = [
+            f"{entry.held:,} of {self._show_model(entry.model).partition('?')[0]}" for entry in entries if entry.held
+        ]
         if silence >= (_SILENCE if waited_for else _FOREIGN_SILENCE):
             waited_for += map(_owner, self._foreign_owners())
             if waited_for:
@@ -160,23 +204,16 @@ class Progress:
         yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
         if ended["graders"]:
             yield f"{ended['graders']:,} of graders"
-        yield f"{rate:,.0f} a second" if rate >= 1 or not rate else f"{rate:.1g} a second"
-        left = (self._calls or 0) - ended["probes"]
-        if rate and left / rate >= 0.5:
-            yield f"about {_duration(left / rate)} left"
+        yield format_rate(rate)
+        left = calls_left(self._calls, ended["probes"], ended["graders"])
+        if rate and (seconds := self._pace.time_for(left, now, ended.total())) >= 0.5:
+            yield f"about {_duration(seconds)} left"
         costs = [entry.usd for entry in entries]
         if None not in costs and (spent := sum(cost or 0.0 for cost in costs)):
             yield money(spent)
         if again := sum(entry.requests - entry.calls - entry.held for entry in entries):
             yield f"{again:,} repeated"
         yield from (f"{kind}: {count:,}" for kind, count in errors.most_common())
-
-    def _rate(self, now: float, ended: int) -> float:
-        self._seen.append((now, ended))
-        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW:
-            self._seen.popleft()
-        since, first = self._seen[0]
-        return (ended - first) / (now - since) if now > since else 0.0
 
     def _show(self, parts: list[str]) -> None:
         assert self._reporter is not None  # noqa: S101 - `tick` has looked
@@ -213,6 +250,25 @@ def _owner(owner: ForeignOwner) -> str:
         return f"{owner.claims:,} of another process"
     since = datetime.fromtimestamp(owner.since, UTC)
     return f"{owner.claims:,} of process {owner.process}, which began at {since:%Y-%m-%d %H:%M} UTC"
+
+
+def calls_left(calls: int | None, probes: int, graders: int) -> float:
+    """Return the calls that are left to expect, of graders in the same proportion as so far; 0 if it is not known.
+
+    >>> calls_left(72, 36, 48), calls_left(72, 72, 90), calls_left(None, 3, 0)
+    (84.0, 0.0, 0.0)
+    """
+    if not calls or not probes:
+        return 0.0
+    left = max(0, calls - probes)
+    return left + left * graders / probes
+
+
+def format_rate(rate: float) -> str:
+    """Return a rate with two digits; a slow one as the seconds of a call."""
+    if 0 < rate < 0.1:
+        return f"a call in {1 / rate:,.0f} s"
+    return f"{rate:,.0f} a second" if rate >= 10 or not rate else f"{rate:.2g} a second"
 
 
 def _duration(seconds: float) -> str:

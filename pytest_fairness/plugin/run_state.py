@@ -87,6 +87,7 @@ class RunState:
         """
         if reason is None:
             return False
+        reason = self.fairness.models.show(reason)
         plugin_tests = [item for item in items if is_marked(item) or is_search(item)]
         self.refusal = None if self.fairness.fault and not plugin_tests else reason
         if not self.refusal or len(plugin_tests) not in (0, len(items)):  # the other tests still run
@@ -113,7 +114,14 @@ class RunState:
         """Start the progress display of all processes of the run."""
         run = self.fairness.run
         store = self.fairness.store
-        self.progress = Progress(self.config, partial(store.spent, run), partial(store.foreign_owners, run), calls)
+        models = self.fairness.models
+        self.progress = Progress(
+            self.config,
+            partial(store.spent, run),
+            partial(store.foreign_owners, run),
+            calls,
+            lambda key: models.show(models.find_name(key)),
+        )
         if self.progress.is_shown:
             self.config.pluginmanager.register(self.progress, "fairness-progress")
         return self.progress

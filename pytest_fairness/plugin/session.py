@@ -39,7 +39,7 @@ class FairnessSession:
         self.models = ModelResolver(context, self.executor)
         self.backend = Backend(context, self.models)
         self.work = WorkPlan(context, self.backend)
-        self.causes = FailureCauses()
+        self.causes = FailureCauses(self.models.show)
         self.test: pytest.Item | None = None
         """The current test, for fixtures with a wider scope."""
         self.fixtures: list[pytest.FixtureDef[Any]] = []

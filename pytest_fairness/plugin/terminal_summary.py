@@ -14,6 +14,7 @@ import pytest
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
 from pytest_fairness.core.formatting import bounds_of, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
@@ -71,9 +72,9 @@ def write_summary(
     width = reporter.config.get_terminal_writer().fullwidth
     if not results.thresholds and not results.searches:
         reporter.write_sep("=", "fairness")
-    releases = {line.model: line for line in results.release}
+    releases, names = {line.model: line for line in results.release}, ModelNames(results.run.names)
     for model, rows in group_by_model(results.thresholds).items():
-        reporter.write_sep("=", escape_controls(f"fairness: {model}"))
+        reporter.write_sep("=", escape_controls(f"fairness: {names.introduce(model)}"))
         probes = [probe for probe in results.probes if probe.model == rows[0].model]
         lines = [
             *_release_lines(releases[rows[0].model], rows, width, causes),

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.plugin.settings import Settings
 
-PROPENSITIES = "propensities)"
-"""The end of a threshold's title if it was judged by propensities."""
 _VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
 """The verdicts of an estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60
@@ -94,6 +92,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
     look = measured.look
     return {
         "id": item.nodeid,
+        "key": store_key(item),
         "suite": measured.probe.suite,
         "probe": measured.probe.id,
         "threshold": threshold_title(item),
@@ -359,12 +358,19 @@ def _title_of_name(name: str) -> str:
     return name.removeprefix("test_").replace("_", " ")
 
 
+def store_key(item: pytest.Item) -> str:
+    """Return the id under which the store keeps a threshold's results; empty where it is that of its test."""
+    model = item.callspec.params.get("model_name") if hasattr(item, "callspec") else None
+    return item.config.stash[SESSION].models.store_key(item.nodeid, model)
+
+
 def expected_row(item: pytest.Item) -> ExpectedThreshold:
     """Return the row of a threshold before it runs."""
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
     sample, model = get_sample(item), parameters.get("model_name")
     return ExpectedThreshold(
         id=item.nodeid,
+        key=store_key(item),
         suite="" if sample is None else sample.probe.suite,
         probe="" if sample is None else sample.probe.id,
         harm="" if sample is None else sample.probe.harm,
@@ -392,7 +398,7 @@ def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
     return [
         (PREFIX + name, value if name in _texts() else json.dumps(value))
         for name, value in result.to_json().items()
-        if name not in ("outcome", "p_holm")
+        if name not in ("outcome", "p_holm", "alias")
     ]
 
 

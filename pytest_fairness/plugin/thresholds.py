@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +35,7 @@ from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
 from pytest_fairness.plugin.profiles import smallest_sample
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.threshold_rows import get_influences, threshold_row, to_properties
+from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row, to_properties
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
@@ -95,16 +95,15 @@ def run_threshold(item: pytest.Function) -> None:
         previous_look = measured.look
         measured.look = replace(look, run=runs.look.number if runs else 1)
         try:
-            _load(measured)
+            _load(measured, item.config.stash[SESSION].models.show)
         except BudgetExceededError as error:  # a part that is measured may be the fairer one
             measured.look = previous_look
             judgment = replace(judgment, reason=str(error))
             break
         judgment = evaluate(item)
         if runs is None:
-            runs = JudgedRuns.record(
-                item.nodeid, measured, judgment, threshold_design(item), baseline.answers if baseline else ""
-            )
+            key, answers = store_key(item) or item.nodeid, baseline.answers if baseline else ""
+            runs = JudgedRuns.record(key, measured, judgment, threshold_design(item), answers)
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
@@ -133,7 +132,7 @@ def _limit_to_baseline(baseline: LazyBaseline, first: Look) -> Look | None:
     return replace(first, plan=tuple(sizes)) if len(sizes) > 1 else None
 
 
-def _load(measured: LazyMeasured) -> None:
+def _load(measured: LazyMeasured, show: Callable[[str], str]) -> None:
     """Measure the sample of a look; a mistake in what the probe names fails the test without a line of its own."""
     __tracebackhide__ = True
     try:
@@ -144,7 +143,7 @@ def _load(measured: LazyMeasured) -> None:
         mistake = str(error)
     else:
         return
-    _fail(mistake)
+    _fail(show(mistake))
 
 
 def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
@@ -196,13 +195,15 @@ def finish_threshold(
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
     causes = find_threshold_causes(item, judgment, measured) if judgment.verdict is not Verdict.FAIR else []
     message += "".join(f"; {text}" for text in cause_sentences(causes, message))
+    show = item.config.stash[SESSION].models.show
+    message = show(message)
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = replace(_checked_row(item, judgment, measured, message, runs), causes=causes)
     history = read_history(result, runs.results if runs is not None else ())
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
-        measured.store_influences(item.nodeid, influences)
+        measured.store_influences(result.stored_id, influences)
     broken = _apply_flaky_mark(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
         item.stash[EXCUSE] = f"flaky: {message}"
@@ -219,7 +220,8 @@ def finish_threshold(
         item.stash[PROBE_RESULT] = probe_result
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:
-        item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
+        cause, attempts = measured.cause
+        item.user_properties.append(cause_property(show(cause), attempts, measured.probe.id))
     if judgment.verdict is not Verdict.FAIR and broken:
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
 

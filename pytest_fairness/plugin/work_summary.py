@@ -70,7 +70,9 @@ class WorkSummary:
         if self._lines is not None:
             return self._lines
         fairness = self._fairness
-        names = [str(name) for name in fairness.models.names() if str(name) in self._model_names]
+        names = [
+            fairness.models.introduce(str(name)) for name in fairness.models.names() if str(name) in self._model_names
+        ]
         if not names or None in self._model_names:
             calls = fairness.settings.application_concurrency
             number = f"{counted(calls, 'call')} at a time"
@@ -90,7 +92,8 @@ class WorkSummary:
             *fairness.probes.shared_prompts,
             *self.notes,
         ]
-        return [*(line for text in texts if text for line in announcement(text)), *self._cost_lines]
+        shown = [fairness.models.show(text) for text in texts if text]
+        return [*(line for text in shown for line in announcement(text)), *self._cost_lines]
 
     def _remarks(self) -> Iterator[str]:
         """Yield the remarks of models on the prompts that they get."""
@@ -99,7 +102,7 @@ class WorkSummary:
                 tests = (test for test in self._fairness.work.tests if test.model_name == name)
                 items = (test.probe.items[index] for test in tests for index in test.items)
                 if text := remark(prompt for item in items for prompt in item.prompts):
-                    yield text
+                    yield self._fairness.models.show(text)
 
     @property
     def _model_names(self) -> set[str | None]:

@@ -42,7 +42,7 @@ class CrashedThresholdReruns:
             return False
         try:
             store, run = self._fairness.store, self._fairness.run
-            if test not in store.runs.expected_thresholds(run):
+            if test not in {row["id"] for row in store.runs.expected_thresholds(run).values()}:
                 return False
             completed_calls = sum(entry.calls for entry in store.spent(run))
         except FairnessError:  # without the store, nothing can be evaluated

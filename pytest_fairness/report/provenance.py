@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.view import AnswerTimes, View
@@ -23,14 +24,17 @@ def provenance_facts(view: View) -> list[Fact]:
     """Return the facts in the order of an audit; unknown ones are listed as such."""
     run = view.results.run
     samples = view.samples
-    system_prompts = [f"{model}: {prompt}" for model, prompt in run.system_prompts.items()]
+    names = ModelNames(run.names)
+    judge = next((f"{run.judge}: {model}" for model in names.shown if names.alias(model) == run.judge), run.judge)
+    models = [f"{alias}: {model}" if (alias := names.alias(model)) else model for model in run.models]
+    system_prompts = [f"{names.show(model)}: {prompt}" for model, prompt in run.system_prompts.items()]
     return [
         Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
-        Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
+        Fact("Models", models or sorted({sample.model for sample in samples}) or ["none"]),
         *([Fact("System prompts", system_prompts)] if system_prompts else []),
         Fact("Served by", list(_served(view)) or ["not reported by the providers"]),
         Fact("Prompts", list(_sample_sizes(view))),
-        Fact("Judge", [run.judge or "none: no grader of this run uses a judge", *_judges(view)]),
+        Fact("Judge", [judge or "none: no grader of this run uses a judge", *_judges(view)]),
         Fact("Graders", list(_graders(view)) or ["none"]),
         Fact("Measured", [phrases.totals(run)]),
         Fact("Cost", list(_cost(run))),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
@@ -51,6 +52,7 @@ def compile_results(
     agreements: Sequence[AgreementResult] = (),
     acceptances: Sequence[AcceptanceResult] = (),
     clauses: Sequence[Clause] = (),
+    name_models: Callable[[Iterable[str]], ModelNames] = ModelNames.of,
 ) -> RunResults:
     """Return the results of a run, with all that is needed to check the verdicts; each text through ``redact``.
 
@@ -66,13 +68,17 @@ def compile_results(
         agreements: Checks of propensities.
         acceptances: The accepted verdicts of the project.
         clauses: The clauses of the evidence map.
+        name_models: Returns the shown names of models.
     """
-    rows = corrected(rows)
-    models = {row.model for row in rows} | {search.model for search in searches}
+    models = sorted(filter(None, {row.model for row in rows} | {search.model for search in searches}))
+    judges = {model for row in rows for judge in row.judges for model in judge.models}
+    names = name_models([*models, *sorted(judges)])
+    rows = [replace(row, alias=names.alias(row.model)) for row in corrected(rows)]
     run = replace(
         run,
         ended=moment(Clock.now_in_seconds()),
-        models=sorted(filter(None, models)),
+        models=models,
+        names=names.shown,
         git=_commit(root),
         versions=_versions(),
         **totals,

@@ -9,13 +9,12 @@ from itertools import groupby
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.model_names import WRAPPED, keys_in_runs
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report.repeat_commands import command_of_test
 from pytest_fairness.store.store import Store
 
-_FUNCTION = "function:"
-"""A part of the names of models that the user's `model` fixture makes, which no option can name."""
 MOST_PROMPTS = 4
 """The most prompts of a whole item that are shown."""
 
@@ -70,7 +69,9 @@ def threshold_view(
         results: The results of its run.
         by_key: The attempts of the run, by key.
     """
-    earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
+    earlier = map(
+        PastResult.from_row, store.runs.history(*keys_in_runs(row.stored_id, row.model), before=results.run.id)
+    )
     return ThresholdView(
         row,
         [result for result in earlier if result.result.model == row.model and result.result.probe in ("", row.probe)],
@@ -120,5 +121,6 @@ def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
 
 
 def _option_name(row: ThresholdResult) -> str:
-    """Return the model of a row as it is named in an option."""
-    return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
+    """Return the model of a row as it is named in an option; empty for the user's callable, which none can name."""
+    name = row.model.partition(WRAPPED)[0]
+    return row.alias or ("" if name.startswith("function:") else name)

@@ -20,7 +20,7 @@ _SELECT_RESULTS = "SELECT id, started, git, result FROM runs JOIN thresholds ON 
 _INSERT_THRESHOLD = """
 INSERT INTO thresholds (run, test, expected) VALUES (:run, :test, :expected) ON CONFLICT DO NOTHING
 """
-_OF_TEST = " AND test = :test"
+_OF_TEST = " AND test IN :tests"
 _UNTIL = " AND id <> :before AND started <= coalesce((SELECT started FROM runs WHERE id = :before), unix_time())"
 _OF_LAST_RUNS = """
  AND id IN (
@@ -160,11 +160,11 @@ class Runs:
         documents = [_decompress(data) for (data,) in self._database.rows(statement, last=last)]
         return [document for document in reversed(documents) if document is not None]
 
-    def history(self, test: str, before: str | None = None) -> list[dict[str, Any]]:
+    def history(self, *tests: str, before: str | None = None) -> list[dict[str, Any]]:
         """Return the results of a threshold in all sessions that have ended, oldest first.
 
         Args:
-            test: The threshold's id.
+            tests: The ids of the threshold, which differ between runs with one model and with several.
             before: Leaves out a run, and runs that started later.
 
         Returns:
@@ -174,7 +174,7 @@ class Runs:
         statement = _SELECT_RESULTS + _OF_TEST + (_UNTIL if before is not None else "") + " ORDER BY started"
         return [
             {"run": run, "started": started, "git": git, **json.loads(result)}
-            for run, started, git, result in self._database.rows(statement, test=test, before=before)
+            for run, started, git, result in self._database.rows(statement, tests=list(tests), before=before)
         ]
 
     def last_results(self, last: int) -> list[tuple[str, float, str | None, dict[str, Any]]]:

@@ -51,15 +51,15 @@ class BadFile:
 
     text: str | bytes
     words: tuple[str, ...]
-    """What the line about it must hold: the value, and a part of the rule or of the remedy."""
-    beside: Mapping[str, str | bytes] = field(default_factory=dict)
-    """Files beside it."""
+    """Words that the line about it must hold: the value, and a part of the rule or of the remedy."""
+    others: Mapping[str, str | bytes] = field(default_factory=dict)
+    """Other files of its folder."""
 
 
-def yaml(old: str, new: str, *words: str, **beside: str | bytes) -> BadFile:
+def yaml(old: str, new: str, *words: str, **others: str | bytes) -> BadFile:
     """Return the good file with one part replaced."""
     assert GOOD.count(old) == 1, old
-    return BadFile(GOOD.replace(old, new), words, {name.replace("__", "."): text for name, text in beside.items()})
+    return BadFile(GOOD.replace(old, new), words, {name.replace("__", "."): text for name, text in others.items()})
 
 
 def bound(expression: str, *words: str) -> BadFile:
@@ -67,9 +67,9 @@ def bound(expression: str, *words: str) -> BadFile:
     return yaml(BOUND, expression, *words)
 
 
-def extra(line: str, *words: str, **beside: str | bytes) -> BadFile:
+def extra(line: str, *words: str, **others: str | bytes) -> BadFile:
     """Return the good file with one more line."""
-    return BadFile(f"{GOOD}{line}\n", words, {name.replace("__", "."): text for name, text in beside.items()})
+    return BadFile(f"{GOOD}{line}\n", words, {name.replace("__", "."): text for name, text in others.items()})
 
 
 def cells(old: str, new: str, *words: str, table: str = TABLE) -> BadFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -142,3 +143,20 @@ def test_errors_are_read_in_the_form_of_each_provider(
     assert str(caught.value).startswith(f"{preset}:x: {server.url}/v1 ")
     assert "\n" not in str(caught.value)
     assert "k3y" not in str(caught.value)
+
+
+def test_named_server_has_one_key_at_every_port(make: Callable[..., Any]) -> None:
+    keys = {
+        make(name, environment={"LLAMA_CPP_BASE_URL": f"http://127.0.0.1:{port}/v1"}).key
+        for port in (8080, 8081)
+        for name in ("llama.cpp:m?server=laptop", f"llama.cpp:m?server=laptop&base_url=http://127.0.0.1:1{port}/v1")
+    }
+    assert len(keys) == 1
+    others = [make("llama.cpp:m", environment={"LLAMA_CPP_BASE_URL": f"http://127.0.0.1:{port}/v1"}) for port in (1, 2)]
+    assert len({*keys, *(other.key for other in others), make("llama.cpp:m?server=other").key}) == 4
+
+
+def test_folder_with_gguf_alone_is_for_llama_cpp(tmp_path: Path, make: Callable[..., Any]) -> None:
+    (tmp_path / "tiny-q4.gguf").touch()
+    with pytest.raises(FatalError, match=r"tiny-q4\.gguf is a GGUF file.* name llama\.cpp:tiny-q4"):
+        make(f"transformers:{tmp_path}").preflight()

@@ -171,7 +171,7 @@ def test_unreadable_reply_is_requested_again_once(project: Project, judges: Judg
     assert all("and is a text" in body["messages"][-1]["content"] for body in again)
     (line,) = harm(project)["judges"]
     assert line == {"grade": "assessment", "models": [judges.name("judge")], "own": [], "agreement": {}}
-    assert f"grade assessment of suite rents: judged by {judges.name('judge')}" in unwrapped(result)
+    assert "grade assessment of suite rents: judged by openai:judge" in unwrapped(result)
 
     judges.bodies.clear()
     run(project, judges).assert_outcomes(passed=COUNT + 2)
@@ -230,9 +230,9 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     result = run(project, judges, f"--fairness-report={page}", judge=None)
     result.assert_outcomes(passed=COUNT + 2)
     assert len(judges.calls("a")) == 2 * COUNT
-    message = f"grade assessment of suite rents: {names[1]} judged its own answers"
+    message = "grade assessment of suite rents: openai:writer judged its own answers"
     assert message in unwrapped(result)
-    assert f"{names[0]} judged its own" not in unwrapped(result)
+    assert "openai:a judged its own" not in unwrapped(result)
     assert message in page.read_text(encoding="utf-8")
     assert "Krippendorff&#39;s alpha: harm 1.00" in page.read_text(encoding="utf-8")
 

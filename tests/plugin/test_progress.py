@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pty
 import re
@@ -159,3 +160,38 @@ def test_run_that_waits_for_a_suspended_process_names_it(project: Project, monke
     pattern = rf"no call has ended for \d s, waiting for 1 of process {other.pid}, which began at 20.* UTC"
     assert re.search(pattern, unwrapped(result)), shown(result)
     assert project.calls().total() == 1
+
+
+PROFILES = {
+    "constant": [8.0] * 168,
+    "slow start": [300.0, *[8.0] * 167],
+    "warming up": [*[20.0] * 10, *[8.0] * 158],
+    "fast start": [*[1.0] * 24, *[8.0] * 144],
+    "slowing down": [4.0 + number / 42 for number in range(168)],
+}
+"""The seconds between the calls of a local server that answers one request at a time."""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("interval", [1.0, 10.0, 60.0])
+@pytest.mark.parametrize("share_of_graders", [0.0, 4 / 7])
+def test_time_left_is_true_within_a_third(profile: str, interval: float, share_of_graders: float) -> None:
+    times = list(itertools.accumulate(PROFILES[profile]))
+    calls, pace = round(len(times) * (1 - share_of_graders)), progress.Pace(0.0)
+    checked = []
+    for now in itertools.takewhile(lambda now: now < times[-1], itertools.count(interval, interval)):
+        ended = sum(time <= now for time in times)
+        of_graders = round(ended * share_of_graders)
+        pace.rate(now, ended)
+        left = progress.calls_left(calls, ended - of_graders, of_graders)
+        if 0.25 <= ended / len(times) <= 0.75 and (seconds := pace.time_for(left, now, ended)):
+            checked.append(seconds / (times[-1] - now))
+    assert checked
+    assert all(2 / 3 <= ratio <= 4 / 3 for ratio in checked), checked
+
+
+def test_slow_rate_has_two_digits() -> None:
+    rates = (0.0, 0.004, 0.131, 2.44, 250.4)
+    assert [progress.format_rate(rate) for rate in rates] == [
+        "0 a second", "a call in 250 s", "0.13 a second", "2.4 a second", "250 a second",
+    ]  # fmt: skip

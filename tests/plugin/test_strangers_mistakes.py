@@ -37,7 +37,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def write_suite(folder: Path, ending: str, case: BadFile) -> Path:
-    write(folder, {**case.beside, f"pay.probe.{ending}": case.text})
+    write(folder, {**case.others, f"pay.probe.{ending}": case.text})
     return folder / f"pay.probe.{ending}"
 
 

@@ -174,8 +174,8 @@ def test_each_model_has_its_own_table(project: Project) -> None:
     result = project.run("--fairness-model=simulated:a?base=0.9", "--fairness-model=simulated:b?base=0.8")
     heads = [line for line in ours(result) if line.startswith("==")]
     assert len(heads) == 2
-    assert "simulated:a?base=0.9" in heads[0]
-    assert "simulated:b?base=0.8" in heads[1]
+    assert "fairness: simulated:a =" in heads[0]
+    assert "fairness: simulated:b =" in heads[1]
 
 
 @pytest.mark.parametrize("option", ["-q", "-qq", "--no-summary", "--no-header", "-rA", "--tb=no", "--color=yes", "-s"])

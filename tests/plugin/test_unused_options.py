@@ -30,7 +30,7 @@ def test_bias_planted_on_nobody_is_named(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     planted = text(project.run("--fairness-model=simulated:x?ratio=0.5&by=gender&of=female"))
     assert (
-        "simulated:x?by=gender&of=female&ratio=0.5 has no bias here: no prompt is about gender=female. did you mean "
+        "simulated:x has no bias here: no prompt is about gender=female. did you mean "
         "'gender=man' or 'gender=woman'? Known: gender=man, gender=woman"
     ) in planted
     assert "has no bias here" not in text(project.run("--fairness-model=simulated:x?ratio=0.5&of=woman"))

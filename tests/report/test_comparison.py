@@ -128,7 +128,7 @@ def test_model_of_two_runs_is_compared_with_itself() -> None:
 def test_parameters_are_in_the_label_only_if_needed() -> None:
     models = ["x:a?seed=1", "x:a?seed=2"]
     same = compare([loaded_run(*(row(model) for model in models))])
-    assert [column.label for column in same.columns] == models
+    assert [column.label for column in same.columns] == ["x:a (seed=1)", "x:a (seed=2)"]
     other = compare([loaded_run(row("x:a?seed=1"), row("x:b?seed=1"))])
     assert [column.label for column in other.columns] == ["x:a", "x:b"]
 
@@ -231,6 +231,7 @@ def test_worst_change_comes_first() -> None:
             {"comparisons": [{"op": ">=", "bound": 0.9, "decision": "true"}], "bounds": [0.9, None]},
             "its bounds were others",
         ),
+        ({"threshold": "alike (propensities)"}, "these are propensities, in the reference drawn answers"),
     ],
 )
 def test_changed_threshold_is_not_compared(new: dict[str, Any], reason: str) -> None:

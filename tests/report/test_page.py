@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from pypdf import PdfReader
 
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.threshold_results import GroupResult, ReleaseResult, ThresholdResult
-from pytest_fairness.report.html.page import write_page
+from pytest_fairness.report.html.page import page, write_page
 from pytest_fairness.report.release import counts
 from tests.helpers import report_views
 from tests.helpers.accessibility import check_accessibility
@@ -241,3 +242,16 @@ def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_
         result = ThresholdResult.from_json(row)
         if result.estimate is not None:
             assert figures(result, result.comparisons)[1] in text
+
+
+def test_question_of_a_card_is_rendered() -> None:
+    card = "# Hiring\n\n**Question.** Does *decision making* differ for `a` <b>?\n"
+    view = report_views.view([report_views.row("unfair")])
+    text = page(replace(view, cards={"hiring": card}))
+    assert '<p class="question">Does <em>decision making</em> differ for <code>a</code> &lt;b&gt;?</p>' in text
+
+
+def test_invalid_threshold_has_no_rerun() -> None:
+    rows = [report_views.row(verdict, estimate=1.0, low=0.5, high=2.0) for verdict in ("undecided", "invalid")]
+    texts = [page(report_views.view([row | {"outside_probability": 0.5}])) for row in rows]
+    assert ["A rerun of this size" in text for text in texts] == [True, False]

@@ -132,7 +132,7 @@ def test_older_layout_is_upgraded_once(layout: int, kind: str, request: pytest.F
     assert attempts["k"].answer.text == "an old answer"
     assert attempts["k"].answer.actions == ()
     assert grades["k", "g"].value is True
-    (row,) = store.runs.history("t.py::t", "new")
+    (row,) = store.runs.history("t.py::t", before="new")
     assert (row["run"], row["verdict"], row["git"]) == ("old", "fair", "c0ffee" if layout > 1 else None)
     store.runs.save_document("old", {"results": {}})
     assert store.runs.documents(1) == [{"results": {}}]

@@ -71,7 +71,7 @@ def test_judgments_and_run_data_are_merged(tmp_path: Path) -> None:
     assert merged(one, two, out=out) == 0
     store = Store(out)
     store.runs.start("later")
-    assert [store.runs.history(test, "later")[0]["verdict"] for test in ("t::a", "t::b")] == ["fair", "fair"]
+    assert [store.runs.history(test, before="later")[0]["verdict"] for test in ("t::a", "t::b")] == ["fair", "fair"]
     assert store.runs.document("shared") == {"results": {"of": "one.sqlite"}}
     store.close()
 

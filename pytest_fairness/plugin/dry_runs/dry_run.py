@@ -81,7 +81,7 @@ class DryRun(Generic[Row]):
         if self.state.config.option.collectonly or not (self.rows or self.state.must_write):
             return
         run = RunResult(id=self.state.fairness.run, started=moment(self.state.started))
-        compiled = compile_results(run, settings.root, [], {})
+        compiled = compile_results(run, settings.root, [], {}, name_models=self.state.fairness.models.name_models)
         if self.rows:
             tests = sorted(self.rows, key=lambda test: self._order.get(test, 0))
             section = {self.section: content([self.rows[test] for test in tests])}
@@ -109,7 +109,7 @@ class DryRun(Generic[Row]):
             return
         width = self.state.config.get_terminal_writer().fullwidth
         for model, model_rows in group_by_model(rows).items():
-            terminalreporter.write_sep("=", f"{heading}: {model}")
+            terminalreporter.write_sep("=", f"{heading}: {self.state.fairness.models.introduce(model)}")
             for line in lines(model, model_rows, width):
                 terminalreporter.write_line(line)
         self.write_file_name(terminalreporter)

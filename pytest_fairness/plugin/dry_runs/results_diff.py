@@ -49,7 +49,7 @@ class ResultsFile:
     """The rows of its thresholds by the ids of tests."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", {row["id"]: row for row in self.content["thresholds"]})
+        object.__setattr__(self, "rows", {row.get("key") or row["id"]: row for row in self.content["thresholds"]})
 
     @property
     def run(self) -> str:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, ResultsFile, read_results_file
-from pytest_fairness.plugin.named_runs import WRAPPED, earlier_runs, named_models
+from pytest_fairness.plugin.named_runs import earlier_runs, named_models
 from pytest_fairness.plugin.option_values import DataFolderSettings
 from pytest_fairness.plugin.options import BY_NAME
 from pytest_fairness.plugin.settings import Settings, secret_redactor

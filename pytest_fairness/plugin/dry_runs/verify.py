@@ -262,7 +262,7 @@ def _compare_unjudged(test: str, reported: Mapping[str, Any], stored_row: Mappin
 
 def _find_stored_row(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
     """Return the row of a threshold that the run has stored at its end, if there is one."""
-    return next((row for row in fairness.store.runs.history(test, fairness.run) if row["run"] == run), None)
+    return next((row for row in fairness.store.runs.history(test, before=fairness.run) if row["run"] == run), None)
 
 
 def _format_problem(row: VerifiedThreshold) -> str:

@@ -9,6 +9,7 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import effective_verdict, worst_first
+from pytest_fairness.report.shown_names import shown_view
 from pytest_fairness.report.view import View
 
 MOST = 10
@@ -28,7 +29,7 @@ def workflow_commands(view: View) -> list[str]:
     number of those that are not shown.
     """
     rows_by_command: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
-    for row in worst_first(threshold.row for threshold in view.thresholds):
+    for row in worst_first(threshold.row for threshold in shown_view(view).thresholds):
         command = _COMMANDS.get(effective_verdict(row))
         if command and row.outcome != "xfailed":
             rows_by_command[command].append(row)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.threshold_results import ThresholdResult
@@ -17,6 +18,7 @@ from pytest_fairness.report.probe_phrases import probe_lines
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, effective_verdict, rank, reason_of, sentence, worst_first
 from pytest_fairness.report.repeat_commands import command_of_run
+from pytest_fairness.report.shown_names import shown_view
 from pytest_fairness.report.threshold_view import SideView, ThresholdView
 from pytest_fairness.report.view import View
 
@@ -41,6 +43,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     there is no table, for phones. If it is too long, examples are dropped first and fair thresholds second; a line
     names what was left out and where it is.
     """
+    view = shown_view(view)
     rows = worst_first([threshold.row for threshold in view.thresholds])
     not_fair = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
     with_example = [
@@ -91,10 +94,11 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
 
 
 def _releases(results: RunResults) -> Iterator[str]:
+    names = ModelNames(results.run.names)
     yield "## Fairness"
     yield ""
     for line in results.release:
-        yield f"- **{escape(line.model or 'no model')}**: {escape(sentence(line))}"
+        yield f"- **{escape(names.introduce(line.model) or 'no model')}**: {escape(sentence(line))}"
         if step := phrases.next_step(line):
             yield f"  - next: {escape(step)}"
         for finding, example, remedy in phrases.causes(line):

@@ -106,6 +106,10 @@ def apply_holm(line: Sequence[RowComparison | None]) -> list[RowComparison | Non
 def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
     if not (new.metric and old.metric):
         return ""
+    if new.is_of_propensities != old.is_of_propensities:
+        kinds = ("propensities", "drawn answers")
+        now, before = kinds if new.is_of_propensities else kinds[::-1]
+        return f"these are {before}, in the reference {now}"
     if (
         (_metric_without_groups(new) != _metric_without_groups(old))
         if new.base and old.base

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import InfluenceResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison, against, apply_holm
@@ -36,6 +37,9 @@ class Column:
     label: str
     """The model, without its parameters if it is unique so; with its run if there are several."""
     model: str
+    """The full name."""
+    introduced: str
+    """The shown name, with ``provider:name`` behind an alias."""
     run: str
     """The run's id."""
     started: str
@@ -207,7 +211,7 @@ def _compare_with_reference(
     rows = new.rows.get(test), old.rows.get(test)
     if new is old or rows[0] is None or rows[1] is None:
         return None
-    return against(rows[0], rows[1], new.influences(rows[0].id), old.influences(rows[1].id))
+    return against(rows[0], rows[1], new.influences(rows[0].stored_id), old.influences(rows[1].stored_id))
 
 
 def _reference(columns: Sequence[Column], index: int, to: str | None) -> int:
@@ -228,15 +232,19 @@ def _label_columns(columns: Sequence[Column]) -> list[Column]:
     """Return the columns with the shortest labels that are unique."""
     has_several_runs = len({column.run for column in columns}) > 1
     runs = [f" @ {column.run[:8]}" if has_several_runs else "" for column in columns]
-    short = [f"{column.model.partition('?')[0]}{run}" for column, run in zip(columns, runs, strict=True)]
-    full = [f"{column.model}{run}" for column, run in zip(columns, runs, strict=True)]
-    labels = short if len(set(short)) == len(short) else full
-    return [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
+    aliases = {column.model: column.label for column in reversed(columns)}
+    names = ModelNames.of([column.model for column in columns], aliases)
+    labels = [f"{names.show(column.model)}{run}" for column, run in zip(columns, runs, strict=True)]
+    introduced = [names.introduce(column.model) for column in columns]
+    return [
+        replace(column, label=label, introduced=name)
+        for column, label, name in zip(columns, labels, introduced, strict=True)
+    ]
 
 
 def _columns(run: LoadedRun) -> list[Column]:
     results = run.results
-    columns = []
+    columns, names = [], ModelNames(results.run.names)
     for release in results.release:
         model = release.model
         if not model:  # thresholds that were never judged, whose model is not known
@@ -245,8 +253,9 @@ def _columns(run: LoadedRun) -> list[Column]:
         rows = [row for row in results.thresholds if row.model == model and row.verdict != NOT_JUDGED]
         columns.append(
             Column(
+                names.alias(model),
                 model,
-                model,
+                names.introduce(model),
                 results.run.id,
                 results.run.started,
                 release,

@@ -54,7 +54,7 @@ def _ranking(comparison: RunComparison, width: int) -> Iterator[str]:
     for number, column in enumerate(comparison.columns, 1):
         marks = "; ".join(f"{suite} {mark or NOT_MARKED}" for suite, mark in column.marks.items())
         run = f" in run {column.run[:8]}" if len({other.run for other in comparison.columns}) > 1 else ""
-        yield from wrapped(f"{number}: {column.model}{run}{f' (marks: {marks})' if marks else ''}", width)
+        yield from wrapped(f"{number}: {column.introduced}{run}{f' (marks: {marks})' if marks else ''}", width)
     if tables.simulated(comparison):
         yield from wrapped(f"simulated: {SIMULATED}", width)
     yield from wrapped(tables.RANKS, width)

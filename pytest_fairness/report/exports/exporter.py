@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.threshold_results import ThresholdResult
+from pytest_fairness.report.shown_names import names_of
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
 
@@ -80,12 +82,18 @@ def select_thresholds(view: View, model: str | None) -> list[ThresholdResult]:
         FairnessError: The run has several models, or no threshold on this one.
     """
     models = list(dict.fromkeys(threshold.row.model for threshold in view.thresholds))
+    model = shown_names(view).full(model)
     if model is None and len(models) != 1:
         raise FairnessError(f"the run has {len(models)} models: name one with --model; {did_you_mean('', models)}")
     rows = [threshold.row for threshold in view.thresholds if threshold.row.model == (model or models[0])]
     if not rows:
         raise FairnessError(f"the run has no threshold on {model!r}: {did_you_mean(model or '', models)}")
     return rows
+
+
+def shown_names(view: View) -> ModelNames:
+    """Return the names by which the outputs of a run show its models, and the user may name them here."""
+    return names_of(view.results.run, [line.model for line in view.results.release])
 
 
 def select_sample(view: View, grades: Iterable[str], what: str, model: str | None) -> StoredSample:
@@ -100,6 +108,7 @@ def select_sample(view: View, grades: Iterable[str], what: str, model: str | Non
     Raises:
         FairnessError: The run has no such sample, none of this model, or several models.
     """
+    model = shown_names(view).full(model)
     samples = {sample.model: sample for sample in view.samples if set(grades) <= set(sample.graders)}
     if not samples:
         raise FairnessError(f"the run has no sample of {what}: name a run of its suite")

@@ -27,7 +27,7 @@ from pytest_fairness.core.formatting import format_level, number
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model
+from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, shown_names
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.store.samples import StoredSample
 
@@ -135,10 +135,11 @@ class ImpactRatiosExport(Exporter):
         parser.add_argument("--equals", metavar="TEXT", help="the value of the grade that selects, where it is a text")
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
-        samples = run.read().samples
+        view = run.read()
+        names, samples = shown_names(view), view.samples
         if arguments.model is not None:
-            models = {sample.model for sample in samples}
-            samples = [sample for sample in samples if sample.model == arguments.model]
+            models, model = {sample.model for sample in samples}, names.full(arguments.model)
+            samples = [sample for sample in samples if sample.model == model]
             if not samples:
                 raise FairnessError(
                     f"the run has no sample of {arguments.model!r}: {did_you_mean(arguments.model, models)}"
@@ -146,8 +147,9 @@ class ImpactRatiosExport(Exporter):
         attributes = {"sex": arguments.sex, "ethnicity": arguments.ethnicity}
         chosen = select_assessed(samples, arguments.grade, attributes.values(), arguments.probe)
         tables = [impact_tables(sample, arguments.grade, **attributes, equals=arguments.equals) for sample in chosen]
-        write_text(out, impact_csv(tables) if out.suffix == ".csv" else "\n".join(map(impact_markdown, tables)))
-        probes = dict.fromkeys(f"{sample.probe} on {sample.model}" for sample in chosen)
+        shown = [replace(table, model=names.introduce(table.model)) for table in tables]
+        write_text(out, impact_csv(tables) if out.suffix == ".csv" else "\n".join(map(impact_markdown, shown)))
+        probes = dict.fromkeys(f"{sample.probe} on {names.show(sample.model)}" for sample in chosen)
         return f"written: {out} ({', '.join(probes)})"
 
 

@@ -16,7 +16,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.core.output_files import write_text
-from pytest_fairness.report.exports.exporter import Exporter, RunReference
+from pytest_fairness.report.exports.exporter import Exporter, RunReference, shown_names
 from pytest_fairness.store.samples import StoredSample
 
 DOUBT_FLOOR = 0.6
@@ -170,10 +170,12 @@ class LabelsExport(Exporter):
         )
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        view = run.read()
+        model = shown_names(view).full(arguments.model)
         samples = [
             sample
-            for sample in run.read().samples
-            if arguments.model in (None, sample.model) and sample.probe.endswith(arguments.probe or "")
+            for sample in view.samples
+            if model in (None, sample.model) and sample.probe.endswith(arguments.probe or "")
         ]
         chosen = {"by": arguments.by, "count": arguments.count, "seed": arguments.seed}
         rows = drawn_labels(samples, arguments.grade, by_doubt=arguments.by_doubt, **chosen)

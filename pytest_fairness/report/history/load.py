@@ -73,13 +73,13 @@ def filter_history(history: RunHistory, threshold: str | None, model: str | None
         row = series.last
         texts = [row.id.lower(), row.threshold.lower()]
         return (threshold is None or any(threshold.lower() in text for text in texts)) and (
-            model is None or model.lower() in row.model.lower()
+            model is None or any(model.lower() in name.lower() for name in (row.model, row.alias))
         )
 
     chosen = [series for series in history.series if is_wanted(series)]
     if not chosen and history.series:
         names = sorted({series.last.threshold for series in history.series})
-        models = sorted({series.last.model for series in history.series})
+        models = sorted({series.last.alias or series.last.model for series in history.series})
         hints = [did_you_mean(threshold, names)] if threshold is not None else []
         hints += [did_you_mean(model, models)] if model is not None else []
         raise FairnessError(f"no judged threshold matches: {'; '.join(hints)}")

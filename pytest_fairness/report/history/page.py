@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import ReleaseSeries, RunHistory, ThresholdSeries, day_of
 from pytest_fairness.report.history.tables import KEY, letters_of, name_of, run_lines, summary_of
@@ -14,30 +15,31 @@ from pytest_fairness.report.release import NOT_JUDGED
 
 def history_page(history: RunHistory) -> str:
     """Return the page of a history, as HTML."""
+    names = history.names
     return render(
         "history.html.j2",
         styles=("style.css", "charts.css", "history.css"),
         summary=summary_of(history),
         key=KEY,
-        releases=[_release(release) for release in history.releases],
-        thresholds=[_threshold(series, f"h{number}") for number, series in enumerate(history.series, 1)],
+        releases=[_release(release, names) for release in history.releases],
+        thresholds=[_threshold(series, names, f"h{number}") for number, series in enumerate(history.series, 1)],
     )
 
 
-def _release(release: ReleaseSeries) -> dict[str, str]:
+def _release(release: ReleaseSeries, names: ModelNames) -> dict[str, str]:
     point, verdict = release.points[-1]
-    model = escape_controls(release.model or "no model")
+    model = escape_controls(names.introduce(release.model) or "no model")
     return {"model": model, "letters": letters_of(release), "day": day_of(point), "verdict": verdict}
 
 
-def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:
+def _threshold(series: ThresholdSeries, names: ModelNames, anchor: str) -> dict[str, Any]:
     newest = series.judged[-1].result
-    lines = run_lines(series)
+    lines = run_lines(series, names.show)
     unjudged = sum(line.verdict == NOT_JUDGED for line in lines)
     return {
         "anchor": anchor,
         "name": name_of(series),
-        "model": escape_controls(series.last.model or "no model"),
+        "model": escape_controls(names.introduce(series.last.model) or "no model"),
         "verdict": newest.verdict,
         "mark": newest.mark,
         "is_marked": newest.mark is not None,

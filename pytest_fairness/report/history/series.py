@@ -9,16 +9,17 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import slice_text, span_text
+from pytest_fairness.core.model_names import ModelNames, keys_in_runs
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, corrected, rank, release
 from pytest_fairness.report.results import distinct_title, redacted
 
 FIELDS = (
-    "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
-    "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
-    "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted", "p_value",
-    "risk",
+    "id", "key", "suite", "probe", "threshold", "model", "alias", "verdict", "message", "outcome", "metric", "title",
+    "kind", "family", "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark",
+    "bounds", "comparisons", "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks",
+    "accepted", "p_value", "risk",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
@@ -68,6 +69,7 @@ class ThresholdSeries:
             "suite": last.suite,
             "probe": last.probe,
             "model": last.model,
+            "alias": last.alias,
             "runs": [_point(point, changed.get(id(point), [])) for point in self.points],
         }
 
@@ -113,6 +115,11 @@ def _moment(point: PastResult) -> tuple[float, str]:
     return point.started, point.run
 
 
+def _key(row: ThresholdResult) -> tuple[str, str]:
+    """Return the key of a threshold on a model, the same whatever else its run measured and as what."""
+    return keys_in_runs(row.stored_id, row.model)[0], row.model
+
+
 def _unique(points: Iterable[PastResult]) -> Iterable[PastResult]:
     """Return one result of each threshold, model and run; a judged one where another shard has skipped it."""
     unique: dict[tuple[str, str, str], PastResult] = {}
@@ -137,6 +144,14 @@ class RunHistory:
     """Runs of the store that recorded thresholds and no result: killed, or still running."""
     skipped: Sequence[str] = field(default_factory=tuple)
     """Files of a folder that are no results files."""
+
+    @property
+    def names(self) -> ModelNames:
+        """The shown names of the models and judges: the newest aliases, with the models where one alias had several."""
+        rows = [point.result for series in self.series for point in series.points]
+        judges = {model for row in rows for judge in row.judges for model in judge.models}
+        aliases = {series.last.model: series.last.alias for series in self.series}
+        return ModelNames.of([*aliases, *sorted(judges)], aliases)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -208,7 +223,7 @@ def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """
     by_threshold: dict[tuple[str, str], list[PastResult]] = {}
     for point in sorted(_unique(points), key=_moment):
-        by_threshold.setdefault((point.result.id, point.result.model), []).append(point)
+        by_threshold.setdefault(_key(point.result), []).append(point)
     all_series = [ThresholdSeries(results) for results in by_threshold.values()]
     shown = _with_distinct_titles([series for series in all_series if series.judged])
     return sorted(shown, key=lambda series: (rank(series.judged[-1].result), series.last.suite, series.last.threshold))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_fairness.core.formatting import counted, figures, one_line, slice_text
@@ -34,6 +34,8 @@ class RunLine:
 
     point: PastResult
     changed: Sequence[Change]
+    show: Callable[[str], str] = str
+    """Returns a text with the shown names of models."""
 
     @property
     def run(self) -> str:
@@ -68,18 +70,25 @@ class RunLine:
     @property
     def changes(self) -> list[str]:
         """The changes since the judged run before."""
-        return [one_line(escape_controls(change.what), _LONGEST) for change in self.changed]
+        return [one_line(escape_controls(self.show(change.what)), _LONGEST) for change in self.changed]
 
     @property
     def remarks(self) -> list[str]:
         """Remarks on how the run differs from an ordinary one."""
-        return [one_line(escape_controls(text), _LONGEST) for text in remarks(self.point.result)]
+        return [one_line(escape_controls(self.show(text)), _LONGEST) for text in remarks(self.point.result)]
 
 
-def run_lines(series: ThresholdSeries) -> list[RunLine]:
-    """Return a line for each run, oldest first."""
+def run_lines(series: ThresholdSeries, show: Callable[[str], str] = str) -> list[RunLine]:
+    """Return a line for each run, oldest first.
+
+    Args:
+        series: The runs.
+        show: Returns a text with the shown names of models.
+    """
     changes = iter(series.changes)
-    return [RunLine(point, next(changes) if point.result.verdict != NOT_JUDGED else []) for point in series.points]
+    return [
+        RunLine(point, next(changes) if point.result.verdict != NOT_JUDGED else [], show) for point in series.points
+    ]
 
 
 def estimate_text(row: ThresholdResult) -> str:
@@ -120,22 +129,23 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
     """
     yield summary_of(history)
     yield KEY
+    names = history.names
     for release in history.releases:
         yield ""
         yield "release"
-        yield f"  on {escape_controls(release.model or 'no model')}"
+        yield f"  on {escape_controls(names.introduce(release.model) or 'no model')}"
         yield f"  {letters_of(release)}  {day_of(release.points[-1][0])}: {release.points[-1][1]}"
     for series in history.series:
         yield ""
         yield f"{name_of(series)}"
-        yield f"  on {escape_controls(series.last.model or 'no model')}"
+        yield f"  on {escape_controls(names.introduce(series.last.model) or 'no model')}"
         letters = "".join(LETTERS.get(point.result.verdict, "-") for point in series.points[-_MOST_LETTERS:])
         newest = series.judged[-1]
         now = f"{newest.result.verdict} {newest.result.mark or NOT_MARKED} {estimate_text(newest.result)}"
         yield f"  {letters}  {day_of(newest)}: {now}"
         if where := slice_text(newest.result.deciding_slice):
             yield from _wrap(f"{newest.result.verdict} where {escape_controls(where)}")
-        for line in run_lines(series):
+        for line in run_lines(series, names.show):
             if details:
                 yield _row([line.day, line.run, line.commit, line.verdict, line.mark, line.estimate])
             for text in [*line.changes, *(line.remarks if details else [])]:

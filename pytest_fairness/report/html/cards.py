@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.report.escaping import escape_controls
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _QUESTION = lazy_pattern(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
 _LIMITS = lazy_pattern(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
@@ -21,7 +25,7 @@ class Card:
     """A suite's card, rendered."""
 
     suite: str
-    question: str
+    question: Markup
     """The question in one sentence; empty where the card has no paragraph that begins with **Question.**"""
     limits: Markup
     """Its section `## Limits`."""
@@ -38,16 +42,25 @@ def read_card(suite: str, text: str) -> Card:
     question, limits = _QUESTION.search(text), _LIMITS.search(text)
     return Card(
         suite,
-        " ".join(question[1].split()) if question else "",
+        _render_inline(" ".join(question[1].split())) if question else Markup(""),
         _render_markdown(limits[1]) if limits else Markup(""),
         _render_markdown(_TITLE.sub("", text)),
     )
 
 
-def _render_markdown(text: str) -> Markup:
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def _render_inline(text: str) -> Markup:
+    # The renderer escapes HTML.
+    return Markup(_parser().renderInline(text))  # noqa: S704
+
+
+def _render_markdown(text: str) -> Markup:
+    markdown = _parser()
     tokens = markdown.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.formatting import counted, figures
+from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report import phrases
@@ -18,6 +19,7 @@ from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
 from pytest_fairness.report.repeat_commands import command_of_run
+from pytest_fairness.report.shown_names import shown_view
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
@@ -51,9 +53,10 @@ def page(view: View) -> str:
 
 def page_of(view: View) -> dict[str, Any]:
     """Return the values of the page's template."""
-    results = view.results
+    view = shown_view(view)
+    results, names_of_run = view.results, ModelNames(view.results.run.names)
     ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
-    names = short_names([line.model for line in results.release])
+    names = {line.model: escape_controls(line.model) or "no model" for line in results.release}
     articles = _articles(ordered, names) if ordered else []
     cards = _cards(view.cards) if view.cards else {}
     outside = {
@@ -64,9 +67,9 @@ def page_of(view: View) -> dict[str, Any]:
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
         "page": {
-            "models": [_model(line, names[line.model], outside[line.model]) for line in results.release],
+            "models": [_model(line, names_of_run, outside[line.model]) for line in results.release],
             "probes": _probes(results, names) if results.probes else None,
-            "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
+            "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, results.run.models)) else "",
             "grid": _grid(results),
             "unfair": [section for section in articles if section.row.verdict == "unfair"],
             "undecided": [section for section in articles if section.row.verdict == "undecided"],
@@ -194,11 +197,10 @@ def _search(row: SearchResult) -> dict[str, Any]:
     return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
 
 
-def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, Any]:
-    parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
+def _model(line: ReleaseResult, names: ModelNames, outside: Sequence[str]) -> dict[str, Any]:
     return {
-        "name": name,
-        "parameters": parameters,
+        "name": escape_controls(line.model) or "no model",
+        "introduced": escape_controls(names.introduce(line.model)) or "no model",
         "release": line,
         "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
         "counts": counts(line),
@@ -218,19 +220,6 @@ def _by_reason(sections: Iterable[tuple[str, ThresholdSection]]) -> list[dict[st
     for reason, section in sections:
         by_reason.setdefault(reason, []).append(section)
     return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in by_reason.items()]
-
-
-def short_names(models: Sequence[str]) -> dict[str, str]:
-    """Return short names of models: without parameters, unless two models differ only in these.
-
-    >>> short_names(["openai:x?seed=1", "openai:y?seed=1"])
-    {'openai:x?seed=1': 'openai:x', 'openai:y?seed=1': 'openai:y'}
-    """
-    plain = [model.partition("?")[0] for model in models]
-    return {
-        model: (name if plain.count(name) == 1 else model) or "no model"
-        for model, name in zip(models, plain, strict=True)
-    }
 
 
 def _grid(results: RunResults) -> list[dict[str, Any]]:

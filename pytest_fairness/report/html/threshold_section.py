@@ -123,7 +123,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         _run_lines(_series(threshold)) if threshold.history else [],
         _example(threshold.example, row) if threshold.example else None,
         _ungraded(row),
-        "" if row.outside_probability is None else _rerun(row),
+        "" if row.outside_probability is None or row.verdict == "invalid" else _rerun(row),
         _p_values(row),
         _looks(row),
         "; ".join(map(_response, row.responses)),
