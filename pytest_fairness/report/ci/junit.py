@@ -1,17 +1,14 @@
-"""Properties of a JUnit file: of the whole run, and of each test."""
+"""Properties of a JUnit file: those of the whole run, which no test has."""
 
 from __future__ import annotations
 
 from pytest_fairness.core import json_text as json
-from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, reason_of
 
 PREFIX = "fairness_"
 """The prefix of our properties."""
-MOST = 65_536
-"""The most characters of one property."""
 
 
 def suite_properties(results: RunResults) -> list[tuple[str, str]]:
@@ -20,6 +17,7 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     ``fairness_run`` is the run's id, ``fairness_verdict`` the worst verdict of a release
     (absent where no threshold is known), ``fairness_release``, ``fairness_marks`` and, where there are any,
     ``fairness_probes`` are the lists of those names in the results file, ``fairness_not_judged`` the reasons by test.
+    ``fairness_threshold <test>`` is the threshold's row of the results file.
     """
     content = results.to_json()
     verdicts = {line.verdict for line in results.release}
@@ -30,27 +28,14 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     properties += [("probes", json.dumps(content["probes"]))] if results.probes else []
     reasons = {row.id: reason_of(row) for row in results.thresholds if row.verdict == NOT_JUDGED}
     properties += [("not_judged", json.dumps(reasons))] if reasons else []
+    properties += [
+        (f"threshold {escape_controls(row.id)}", json.dumps(row.to_json()))
+        for row in results.thresholds
+        if row.verdict != NOT_JUDGED
+    ]
     return [(PREFIX + name, value) for name, value in properties]
 
 
-def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, object]]:
-    """Return a test's properties for a file: ours without hidden characters, and at most `MOST` characters long.
-
-    Other plugins' properties are unchanged. If nothing changes, the same list is returned, to save memory.
-    """
-    for name, value in properties:
-        if isinstance(value, str) and not (value.isprintable() and len(value) <= MOST) and name.startswith(PREFIX):
-            return [_clean_property(entry) for entry in properties]
-    return properties
-
-
-def _clean_property(entry: tuple[str, object]) -> tuple[str, object]:
-    """Return a property for a file; the same object if nothing changes."""
-    name, value = entry
-    if not (name.startswith(PREFIX) and isinstance(value, str)):
-        return entry
-    text = escape_controls(value, lines=True)
-    excess = len(text) - MOST
-    if excess > 0:
-        return name, f"{text[:MOST]} ... ({counted(excess, 'more character')})"
-    return entry if text == value else (name, text)
+def other_properties(properties: list[tuple[str, object]]) -> list[tuple[str, object]]:
+    """Return the properties of a test that are not ours: the schema of Jenkins allows none in a test case."""
+    return [entry for entry in properties if not entry[0].startswith(PREFIX)]
