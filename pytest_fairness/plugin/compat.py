@@ -174,13 +174,14 @@ def make_known(category: str, color: str) -> None:
 
     A category that pytest does not know makes the last line yellow, even of a run in which nothing failed.
     """
-    import _pytest.terminal as terminal
+    import _pytest.terminal
 
-    known: tuple[str, ...] = getattr(terminal, "KNOWN_TYPES", ())
+    names = vars(_pytest.terminal)
+    known: tuple[str, ...] = names.get("KNOWN_TYPES", ())
     if "passed" in known and category not in known:
         index = known.index("passed") + 1
-        terminal.KNOWN_TYPES = (*known[:index], category, *known[index:])
-        terminal._color_for_type[category] = color
+        names["KNOWN_TYPES"] = (*known[:index], category, *known[index:])
+        names["_color_for_type"][category] = color
 
 
 def terminal_file(config: pytest.Config) -> TextIO | None:

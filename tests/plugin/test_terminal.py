@@ -8,6 +8,7 @@ import re
 import pytest
 
 from pytest_fairness.plugin.compat import terminal_width
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process, shown, unwrapped
 
@@ -182,14 +183,14 @@ def test_each_model_has_its_own_table(project: Project) -> None:
 def test_terminal_options_do_not_crash(project: Project, option: str) -> None:
     write(project)
     result = project.run("-m", "threshold", option)
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert "INTERNALERROR" not in shown(result)
 
 
 def test_run_without_a_terminal_reporter_works(project: Project) -> None:
     write(project)
     result = project.run("-m", "threshold", "-p", "no:terminal")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert len(project.rows()) == 5
 
 

@@ -28,11 +28,8 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     properties += [("probes", json.dumps(content["probes"]))] if results.probes else []
     reasons = {row.id: reason_of(row) for row in results.thresholds if row.verdict == NOT_JUDGED}
     properties += [("not_judged", json.dumps(reasons))] if reasons else []
-    properties += [
-        (f"threshold {escape_controls(row.id)}", json.dumps(row.to_json()))
-        for row in results.thresholds
-        if row.verdict != NOT_JUDGED
-    ]
+    judged = [row for row in content["thresholds"] if row["verdict"] != NOT_JUDGED]
+    properties += [(f"threshold {escape_controls(row['id'])}", json.dumps(row)) for row in judged]
     return [(PREFIX + name, value) for name, value in properties]
 
 
