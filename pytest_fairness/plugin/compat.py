@@ -177,10 +177,10 @@ def make_known(category: str, color: str) -> None:
     import _pytest.terminal
 
     names = vars(_pytest.terminal)
-    known: tuple[str, ...] = names.get("KNOWN_TYPES", ())
-    if "passed" in known and category not in known:
-        index = known.index("passed") + 1
-        names["KNOWN_TYPES"] = (*known[:index], category, *known[index:])
+    categories: tuple[str, ...] = names.get("KNOWN_TYPES", ())
+    if "passed" in categories and category not in categories:
+        index = categories.index("passed") + 1
+        names["KNOWN_TYPES"] = (*categories[:index], category, *categories[index:])
         names["_color_for_type"][category] = color
 
 

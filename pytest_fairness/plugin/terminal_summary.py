@@ -108,6 +108,8 @@ def _release_lines(release: ReleaseResult, rows: Sequence[ThresholdResult], widt
     step = phrases.next_step(release)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
+    for line in wrap_text(phrases.first_run(rows), width):
+        yield line, {}
     for row in rows:
         for remark in phrases.outside(row):
             yield from ((line, {"yellow": True}) for line in wrap_text(remark, width))

@@ -67,10 +67,10 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
     project.write_suite("", conftest=text, count=12)
     result = project.run()
     assert most(project) == 1
-    assert "fixture (an application's `fairness_concurrency`, else 1 call at a time)" in unwrapped(result)
+    assert "fixture, 1 call at a time unless the application sets `fairness_concurrency`" in unwrapped(result)
     result = project.run("--fairness-concurrency=4")
     assert 1 < most(project) <= 4
-    assert "fixture (an application's `fairness_concurrency`, else 4 calls at a time)" in unwrapped(result)
+    assert "fixture, 4 calls at a time unless the application sets `fairness_concurrency`" in unwrapped(result)
     (project.path / "most.txt").unlink()
     project.write(conftest=text + "\napplication.fairness_concurrency = 3\n")
     project.run("--fairness-concurrency=8")

@@ -95,12 +95,28 @@ def model(model_name):
 def test_override_without_the_model_name_is_no_model_of_the_options(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") > 0.5')
     project.write_suite(test, count=20)
-    result = project.run("--fairness-model=simulated:one", "--fairness-model=simulated:two")
-    assert project.verdicts() == {"test_threshold": "fair"}
-    assert project.row()["model"] == "function:conftest.application"
-    assert len(project.calls()) == 40
+    models = "--fairness-model=simulated:one", "--fairness-model=simulated:two"
+    result = project.run(*models)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "--fairness-model is simulated:one, simulated:two, and test_hiring would test another model, that of a `model` "
+        "fixture without `model_name`: leave out the option, or write `def model(model_name)`"
+    ) in unwrapped(result)
+    assert not project.calls()
+
+
+@every_mode
+def test_test_with_a_model_of_its_own_may_stand_beside_others(project: Project) -> None:
+    test = project_sources.threshold('assert measured.rate("hired") > 0.5')
+    project.write_suite(test, count=20)
+    (project.path / "application").mkdir()
+    for name in ("conftest.py", "test_hiring.py"):
+        (project.path / name).rename(project.path / "application" / name)
+    project.write(test_named=project_sources.suite(test, count=20).replace("hiring", "named"))
+    result = project.run("--fairness-model=simulated:one")
+    assert {row["model"] for row in project.rows()} == {"function:conftest.application", "simulated:one"}
     text = unwrapped(result)
-    assert "40 attempts on the `model` fixture" in text
+    assert "simulated:one, the `model` fixture, 1 call at a time unless" in text
     assert "--fairness-model: not used by test_hiring, whose `model` fixture takes no `model_name`" in text
 
 
