@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ CODES = {
 ORDINARY = "def test_ordinary():\n    assert {}\n"
 
 
-def write(project: Project, kind: str, *tests: str, **files: str) -> None:
+def write(project: Project, kind: str, *tests: str, **files: Any) -> None:
     conftest = project_sources.application(RATES.get(kind, project_sources.EVEN), body=BODIES.get(kind, ""))
     if kind == "fixture":
         conftest = conftest.replace("    return application\n", "    raise RuntimeError('database down')\n")
