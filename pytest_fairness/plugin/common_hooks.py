@@ -266,10 +266,6 @@ class ReportHooks:
     def __init__(self, state: RunState) -> None:
         self._state = state
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if any(map(is_marked, session.items)):
-            make_known(outcomes.MEASURED, "cyan")
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
@@ -280,7 +276,10 @@ class ReportHooks:
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+        status = outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+        if status is not None and status[0] == outcomes.MEASURED:
+            make_known(outcomes.MEASURED, "cyan")
+        return status
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -152,9 +152,9 @@ def test_items_are_measured_and_thresholds_named_by_their_verdict(
     result = project.run()
     assert re.search(r"= 1 failed, 60 measured in ", result.outlines[-1])
     assert "UNFAIR test_hiring.py::test_women_and_men_alike - Unfair" in shown(result)
-    distributed_result = project.run("-v", mode=distributed("-n2"))
-    assert re.search(r"= 1 failed, 60 measured in ", distributed_result.outlines[-1])
-    assert "MEASURED test_hiring.py::test_hiring[person-0007]" in unwrapped(distributed_result)
+    distributed_result = project.run("-v", "--color=yes", mode=distributed("-n2"))
+    assert "\x1b[36m60 measured\x1b[0m\x1b[31m in " in distributed_result.outlines[-1]
+    assert "MEASURED\x1b[0m test_hiring.py::test_hiring[person-0007]" in unwrapped(distributed_result)
     write(project, "undecided")
     assert "UNDECIDED test_hiring.py::test_women_and_men_alike" in shown(project.run())
 
