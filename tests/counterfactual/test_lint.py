@@ -181,6 +181,8 @@ def test_lint_report_shows_the_worst_item() -> None:
         "2 items: only the slots change from prompt to prompt, which makes them longer by up to 6 characters and "
         "1 token; outside of the slots, all prompts have 'he'"
     )
+    same = lint_all([item("Anna is able.", "Jane is able.", {"name": "Anna"}, {"name": "Jane"})])
+    assert str(same) == "1 item: only the slots change from prompt to prompt"
     assert str(lint_all([])) == ""
 
 

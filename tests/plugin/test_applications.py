@@ -80,6 +80,21 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
 HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
 
 
+def test_first_run_without_a_version_says_what_further_runs_cost(project: Project) -> None:
+    cost = (
+        "each run after a change is judged more strictly (now at 95.5% confidence, then at 99.7%, 99.92%, 99.97%), "
+        'unless you name each version: application.fairness_version = "1"'
+    )
+    project.write_suite(conftest=project_sources.application(), count=20)
+    assert unwrapped(project.run()).count(cost) == 1
+    project.write(conftest=project_sources.application(project_sources.UNEVEN))
+    changed = unwrapped(project.run())
+    assert cost not in changed
+    assert "run 2 of this threshold on this model" in changed
+    project.write_suite(conftest=project_sources.application(version="1"), count=20)
+    assert "more strictly" not in unwrapped(project.run())
+
+
 @pytest.mark.slow
 def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
     project.write_suite("", conftest=project_sources.application(body=HANGS), count=4)
