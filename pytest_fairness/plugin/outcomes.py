@@ -83,6 +83,9 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         setattr(report, STATE, state)
     if report.when != "call":
         return
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if state and crash is not None:  # so that the verdict, or the cause, comes first in short lines and in JUnit
+        crash.message = crash.message.removeprefix("Failed: ")
     if has_verdict:
         # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
         report.user_properties = list(item.user_properties)

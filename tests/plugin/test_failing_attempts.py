@@ -57,7 +57,7 @@ def test_ungraded_answers_make_nothing_fair(project: Project, answer: str, share
     here = "'woman' in text and" if who == "woman" else ""
     write(project, f"    if {here} share('again' + text) < {share}:\n        return {answer}", GROUPS, RATE, FEW)
     result = project.run("-m", "threshold")
-    assert result.ret == INVALID_CODE
+    assert result.ret in (1, INVALID_CODE)  # a bound may be missed, however the others are graded
     verdicts = project.verdicts()
     if share < 0.5 and who == "woman":
         # So few that the rate over everybody is fair however they are filled in.
