@@ -106,7 +106,7 @@ def test_override_without_the_model_name_is_no_model_of_the_options(project: Pro
 
 
 @every_mode
-def test_override_works_beside_models_of_options(project: Project) -> None:
+def test_override_works_with_models_of_the_options(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") > 0.5')
     project.write_suite(test, count=20)
     (project.path / "application").mkdir()
