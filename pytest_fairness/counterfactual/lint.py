@@ -133,11 +133,11 @@ class LintReport:
         if not self.items:
             return ""
         lengths = [(self.characters, "character"), (self.tokens, "token")]
-        by = " and ".join(counted(number, what) for number, what in lengths)
-        differ = "items differ" if self.items > 1 else "item differs"
-        sentence = f"{self.items:,} counterfactual {differ} in slots alone, in length by up to {by}"
+        by = " and ".join(counted(number, what) for number, what in lengths if number)
+        sentence = f"{counted(self.items, 'item')}: only the slots change from prompt to prompt"
+        sentence += f", which makes them longer by up to {by}" if by else ""
         if self.pronouns:
-            sentence += f"; outside the slots, whoever it is about, stands {', '.join(map(repr, self.pronouns))}"
+            sentence += f"; outside of the slots, all prompts have {', '.join(map(repr, self.pronouns))}"
         return sentence
 
 

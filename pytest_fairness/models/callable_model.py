@@ -8,7 +8,8 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.clock import Clock
@@ -232,4 +233,5 @@ def _takes_messages(function: Callable[..., Any]) -> bool:
             annotation = get_type_hints(function)[first.name]
         except Exception:  # noqa: BLE001  # a name that exists for type checkers only
             return _LIST_WORDS.match(first.annotation) is not None
-    return annotation in _LISTS or get_origin(annotation) in _LISTS
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return str not in kinds and any(kind in _LISTS or get_origin(kind) in _LISTS for kind in kinds)

@@ -27,7 +27,7 @@ from pytest_fairness.plugin.collection import (
     parametrize,
     why_uncollected,
 )
-from pytest_fairness.plugin.compat import fail_fixture, is_refused_async
+from pytest_fairness.plugin.compat import fail_fixture, is_refused_async, make_known
 from pytest_fairness.plugin.cost_estimate import announcement
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
@@ -35,7 +35,7 @@ from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.report.ci.junit import PREFIX, shown_properties
+from pytest_fairness.report.ci.junit import PREFIX, other_properties
 from pytest_fairness.report.escaping import escape_controls
 
 _SKIPPED_FIXTURE = (
@@ -283,7 +283,10 @@ class ReportHooks:
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+        status = outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+        if status is not None and status[0] == outcomes.MEASURED:
+            make_known(outcomes.MEASURED, "cyan")
+        return status
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -294,7 +297,7 @@ class ReportHooks:
         if report.user_properties:
             state.is_broken |= (BROKEN, "yes") in report.user_properties
             if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
-                report.user_properties = shown_properties(report.user_properties, state.fairness.models.show)
+                report.user_properties = other_properties(report.user_properties)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)

@@ -169,6 +169,21 @@ def junit_file(config: pytest.Config) -> LogXML | None:
     return config.stash.get(xml_key, None)
 
 
+def make_known(category: str, color: str) -> None:
+    """Make a category of reports one that pytest knows, shown behind the passed tests.
+
+    A category that pytest does not know makes the last line yellow, even of a run in which nothing failed.
+    """
+    import _pytest.terminal
+
+    names = vars(_pytest.terminal)
+    categories: tuple[str, ...] = names.get("KNOWN_TYPES", ())
+    if "passed" in categories and category not in categories:
+        index = categories.index("passed") + 1
+        names["KNOWN_TYPES"] = (*categories[:index], category, *categories[index:])
+        names["_color_for_type"][category] = color
+
+
 def terminal_file(config: pytest.Config) -> TextIO | None:
     """Return the file of the terminal writer, whose `write` would count the characters on the line."""
     file: TextIO | None = getattr(config.get_terminal_writer(), "_file", None)

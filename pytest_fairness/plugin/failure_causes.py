@@ -18,6 +18,10 @@ from pytest_fairness.report.escaping import escape_controls
 CAUSE = "fairness_cause"
 """The property of a test's report with its cause, and the number of attempts that were not made."""
 
+LACKS_ANSWERS = "fairness_lacks_answers"
+"""The property of the report of a test that fails for want of answers or grades, where it shows the cause itself."""
+NOT_MEASURED = "not measured"
+"""The state of a test whose model could not be asked, or whose answers could not be graded."""
 MOST_ALIKE = 3
 """The most tests in a row that fail with the same mistake of a grader or application; others are skipped."""
 _DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
@@ -71,6 +75,7 @@ class FailureCauses:
         message, cause = self._show(message), self._show(cause)
         first = self._find_similar(item, cause or message)
         if not first:
+            item.user_properties.append((LACKS_ANSWERS, "yes"))
             pytest.fail(escape_controls(message), pytrace=False)
         sample = get_sample(item)
         if cause and sample is not None:

@@ -183,7 +183,9 @@ class MeasurementHooks:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Fail a session that would pass although another plugin has hidden what a threshold's test concludes.
+        """Set the exit code of a session that failed only by what was measured.
+
+        Fail a session that would pass although another plugin has hidden what a threshold's test concludes.
 
         A session without any test is no pass either, where the call names a model: plugins that leave out the tests
         of unchanged files end it so, and a model changes without them.
@@ -199,6 +201,8 @@ class MeasurementHooks:
                 "to let a verdict pass, mark the threshold xfail or accept it"
             )
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif session.exitstatus == pytest.ExitCode.TESTS_FAILED:  # what other plugins have set stays
+            session.exitstatus = state.outcomes.exit_code(session.testsfailed)
         return result
 
     def _lacks_tests(self, session: pytest.Session) -> bool:

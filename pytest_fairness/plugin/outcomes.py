@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,8 +18,8 @@ from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
-from pytest_fairness.plugin.collection import is_threshold
-from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
+from pytest_fairness.plugin.collection import get_item_parameter, is_marked, is_threshold
+from pytest_fairness.plugin.failure_causes import CAUSE, LACKS_ANSWERS, NOT_MEASURED, CauseCounts
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
@@ -32,10 +33,17 @@ if TYPE_CHECKING:
     from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.core.threshold_results import ExpectedThreshold, MetricResult, ThresholdResult, Unjudged
 
+UNDECIDED_CODE, INVALID_CODE = 10, 11
+"""Exit codes of runs in which nothing else failed: above those of pytest and its plugins, below those of sysexits.h."""
+MEASURED = "measured"
+
 _LONGEST = 500
 """The most characters of the reason why a threshold has no verdict."""
 UNJUDGED = "it could not be judged: "
 """The first words of the reason if a test failed before or during its call."""
+
+_EXCUSED = {"flaky": "~", ACCEPTED: "a"}
+"""The letters of thresholds that are not fair, and do not fail."""
 
 EXCUSE: pytest.StashKey[str] = pytest.StashKey()
 """The reason that a test's report reads *flaky* or *accepted*."""
@@ -51,12 +59,16 @@ _PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
 """The properties of a report with the probe, item and model of its test."""
 SUBJECT = PREFIX + "subject"
 """The property of a report with the name of its test's model."""
+STATE = "fairness_state"
+"""The attribute of a report with the state of its test, which other hooks may read at any time."""
+_FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_CODE, NOT_MEASURED: INVALID_CODE}
+"""The exit code of each state in which a test of this plugin fails."""
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
 
-    The report also carries the estimates of the test, its searches and its model.
+    The report also carries the estimates of the test, its searches and its model, and the state of the test.
 
     Args:
         item: The test.
@@ -67,8 +79,13 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
         reason = unjudged_fields(report)
         item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
+    if state := _find_state(item, report):
+        setattr(report, STATE, state)
     if report.when != "call":
         return
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if state and crash is not None:  # so that the verdict, or the cause, comes first in short lines and in JUnit
+        crash.message = crash.message.removeprefix("Failed: ")
     if has_verdict:
         # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
         report.user_properties = list(item.user_properties)
@@ -89,8 +106,25 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
+        setattr(report, STATE, "flaky" if dict(item.user_properties).get(PREFIX + "flaky") else ACCEPTED)
         path, line, _ = item.location
         report.longrepr = (path, line or 0, escape_controls(excuse))
+
+
+def _find_state(item: pytest.Item, report: pytest.TestReport) -> str | None:
+    """Return the state of a test of this plugin that has measured, or that fails by what was measured; None if not."""
+    if hasattr(report, "wasxfail") or report.when == "teardown" or not is_marked(item):
+        return None
+    properties = dict(item.user_properties)
+    if is_threshold(item):
+        state = str(properties.get(PREFIX + "verdict"))
+        if not report.failed or state not in _FAILED_STATES:
+            return None
+        # Requests that could not be made may decide a threshold when they are repeated.
+        return NOT_MEASURED if CAUSE in properties and state != "unfair" else state
+    if report.passed:
+        return MEASURED if get_item_parameter(item) is not None else None
+    return NOT_MEASURED if report.failed and {CAUSE, LACKS_ANSWERS} & properties.keys() else None
 
 
 @lru_cache(maxsize=64)
@@ -103,15 +137,18 @@ def _has_properties(item: pytest.Item) -> bool:
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Return category, letter and word of a flaky or accepted threshold; None for every other report."""
-    if report.when != "call" or not report.skipped or hasattr(report, "wasxfail"):
+    """Return category, letter and word of a test of this plugin; None for every other report.
+
+    A failed threshold counts as failed, and its word is its verdict.
+    """
+    state = getattr(report, STATE, None)
+    if state is None or report.when != "call" or hasattr(report, "wasxfail"):
         return None
-    properties = dict(report.user_properties)
-    if properties.get(PREFIX + "verdict") not in ("unfair", "undecided"):
-        return None
-    if properties.get(PREFIX + "flaky"):
-        return "flaky", "~", ("FLAKY", {"yellow": True})
-    return (ACCEPTED, "a", ("ACCEPTED", {"yellow": True})) if properties.get(PREFIX + "accepted") else None
+    if report.skipped and state in _EXCUSED:
+        return state, _EXCUSED[state], (state.upper(), {"yellow": True})
+    if report.passed and state == MEASURED:
+        return MEASURED, ".", (MEASURED.upper(), {"green": True})
+    return ("failed", "F", (state.upper(), {"red": True})) if report.failed and state in _FAILED_STATES else None
 
 
 class ThresholdOutcomes:
@@ -130,12 +167,15 @@ class ThresholdOutcomes:
         """Sources and names of models, as reports carry them: a threshold that errors has none."""
         self.causes = CauseCounts()
         self.failures = 0
+        self._failed: Counter[str | None] = Counter()
+        """The number of failed reports in each state; None is that of every other failure."""
 
     def add(self, report: pytest.TestReport) -> None:
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # the outcome of pytest-rerunfailures
             return
         if report.failed:
             self.failures += 1
+            self._failed[getattr(report, STATE, None)] += 1
             if report.when == "teardown" and (row := self._rows.get(report.nodeid)) and row.verdict == "fair":
                 del self._rows[report.nodeid]  # what its fixtures assert at their end is not known to hold
         properties = dict(report.user_properties)
@@ -159,6 +199,15 @@ class ThresholdOutcomes:
             self._measured[report.nodeid] = report.user_properties
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
+
+    def exit_code(self, failed: int) -> int:
+        """Return the exit code of a run with failed tests.
+
+        Args:
+            failed: The number of failures that pytest has counted, some of which have no report here.
+        """
+        codes = {_FAILED_STATES.get(state or "", 1) for state in self._failed}
+        return 1 if 1 in codes or failed > self._failed.total() else max(codes, default=1)
 
     def _add_probe(self, content: Mapping[str, Any]) -> None:
         from pytest_fairness.core.probe_results import ProbeResult

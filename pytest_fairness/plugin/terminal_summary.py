@@ -116,6 +116,8 @@ def _release_lines(
     step = phrases.next_step(release)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
+    for line in wrap_text(phrases.first_run(rows), width):
+        yield line, {}
     beginnings = tuple(begin.removeprefix("invalid: ") for begin in _beginnings(causes))
     shown = [texts for texts in phrases.causes(release) if not texts[0].startswith(beginnings)]
     if shown:

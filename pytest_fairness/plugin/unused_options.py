@@ -30,7 +30,7 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     """Return a line for each option of the command line that some of the selected tests do not use.
 
     Raises:
-        FairnessError: No item has an attribute of ``--fairness-where``.
+        FairnessError: No item has an attribute of ``--fairness-where``, or no test uses ``--fairness-model``.
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
@@ -122,6 +122,12 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
         tests = {(item.parent, item.function): item for item in items if is_marked(item)}
         overriding = selected_probes(test for test in tests.values() if not uses_model_name(test))
         if functions := ", ".join(probe.function.__name__ for probe in overriding):
+            if not any(map(uses_model_name, tests.values())):  # the verdicts would be on another model than named
+                raise FairnessError(
+                    f"--fairness-model is {', '.join(settings.models)}, and {functions} would test another model, that "
+                    "of a `model` fixture without `model_name`: leave out the option, or write "
+                    "`def model(model_name)` to make that of its name"
+                )
             yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"
     if has_tests and "baseline" in given and "baseline" not in _fixtures(items):
         yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"

@@ -76,7 +76,7 @@ class WorkSummary:
         if not names or None in self._model_names:
             calls = fairness.settings.application_concurrency
             number = f"{counted(calls, 'call')} at a time"
-            names.append(f"the `model` fixture (an application's `fairness_concurrency`, else {number})")
+            names.append(f"the `model` fixture, {number} unless the application sets `fairness_concurrency`")
         models = ", ".join(names)
         sizes = [counted(count, noun) for noun, count in self._counts().items()]
         if fairness.settings.shard:

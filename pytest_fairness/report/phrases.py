@@ -50,9 +50,9 @@ def is_simulated(model: str) -> bool:
 
 
 def totals(run: RunResult) -> str:
-    """Return a run's totals: ``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
+    """Return a run's totals: ``7,200 attempts (6,900 from earlier runs), 41 ungraded (0.6%), 1,100,000 tokens``."""
     attempts = run.attempts
-    parts = [f"{counted(attempts, 'attempt')} ({run.from_store:,} from the store)"]
+    parts = [f"{counted(attempts, 'attempt')} ({run.from_store:,} from earlier runs)"]
     if attempts:
         parts.append(f"{run.ungraded:,} ungraded ({run.ungraded / attempts:.1%})")
     if tokens := run.tokens:
@@ -74,9 +74,9 @@ def search(row: SearchResult) -> str:
     >>> search(SearchResult(id="t", model="x", flip=flip, calls=81))
     "hobby 'golf' -> 'chess' flips 'yes' (10 of 10) to 'no' (9 of 10), p <= 0.00021, found in 81 calls"
     >>> search(SearchResult(id="t", model="x", calls=199, from_store=199))
-    'no flip found in 199 calls (199 from the store)'
+    'no flip found in 199 calls (199 from earlier runs)'
     """
-    calls = f"in {counted(row.calls, 'call')}" + (f" ({row.from_store:,} from the store)" if row.from_store else "")
+    calls = f"in {counted(row.calls, 'call')}" + (f" ({row.from_store:,} from earlier runs)" if row.from_store else "")
     flip = row.flip
     if flip is None:
         return f"no flip found {calls}"
@@ -517,6 +517,35 @@ def earlier_runs(row: ThresholdResult) -> str:
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
+
+
+def first_run(rows: Sequence[ThresholdResult]) -> str:
+    """Return what further runs of an application without a version cost; empty after the first run, and for others.
+
+    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
+    >>> looks = LooksResult(unversioned=True)
+    >>> row = ThresholdResult(id="t", model="function:my_app.reply", looks=looks, confidence=0.955, risk=0.025)
+    >>> first_run([row]).partition(", unless ")[2]
+    'you name each version: reply.fairness_version = "1"'
+    """
+    for row in rows:
+        looks = row.looks
+        if looks is None or row.confidence is None or not row.risk or not row.model:
+            continue
+        if looks.unversioned and looks.run == 1 and not looks.tryout:
+            from pytest_fairness.stats.sequential import run_tail
+
+            now, *later = (format_level(1 - 2 * run_tail(run, row.risk)) for run in range(1, 5))
+            name = row.model.partition("@")[0].rpartition(".")[2]
+            is_function = "function:" in row.model
+            line = (
+                f'{name}.fairness_version = "1"' if is_function else f'version = "1" in {row.model.partition(":")[2]}'
+            )
+            return (
+                f"each run after a change is judged more strictly (now at {now} confidence, then at "
+                f"{', '.join(later)}), unless you name each version: {line}"
+            )
+    return ""
 
 
 def responders(rows: Sequence[ThresholdResult]) -> list[str]:

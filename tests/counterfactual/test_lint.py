@@ -178,9 +178,11 @@ def test_lint_report_shows_the_worst_item() -> None:
     result = lint_all(items)
     assert (result.items, result.characters, result.tokens, result.pronouns) == (2, 6, 1, ("he",))
     assert str(result) == (
-        "2 counterfactual items differ in slots alone, in length by up to 6 characters and 1 token; "
-        "outside the slots, whoever it is about, stands 'he'"
+        "2 items: only the slots change from prompt to prompt, which makes them longer by up to 6 characters and "
+        "1 token; outside of the slots, all prompts have 'he'"
     )
+    same = lint_all([item("Anna is able.", "Jane is able.", {"name": "Anna"}, {"name": "Jane"})])
+    assert str(same) == "1 item: only the slots change from prompt to prompt"
     assert str(lint_all([])) == ""
 
 

@@ -105,6 +105,10 @@ def by_sequence(messages: Sequence[dict[str, str]]) -> str:
     return by_name(messages)
 
 
+def by_optional_list(history: list[dict[str, str]] | None = None) -> str:
+    return by_name(history or [])
+
+
 def by_unresolvable(messages: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
     return by_name(messages)
 
@@ -119,7 +123,10 @@ class ByMethod:
         return prefix + by_name(messages)
 
 
-@pytest.mark.parametrize("function", [by_name, by_list, by_sequence, by_unresolvable, ByMethod(), ByMethod().__call__])
+@pytest.mark.parametrize(
+    "function",
+    [by_name, by_list, by_sequence, by_optional_list, by_unresolvable, ByMethod(), ByMethod().__call__],
+)
 def test_callable_may_take_messages(ask: Ask, function: Callable[..., Any]) -> None:
     assert ask(as_model(function, "r"), LONG).text == "4 And?"
 

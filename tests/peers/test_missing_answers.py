@@ -10,6 +10,7 @@ import pytest
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.refusal import Refusal
 from pytest_fairness.graders.yes_no import Regex, YesNo
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process
 from tests.helpers.verdicts import Rows, as_computed, of_rows, of_texts, verdict
@@ -195,7 +196,7 @@ def write(project: Project, lost: float, fails: str) -> None:
 def test_failing_judge_fails_the_run(project: Project) -> None:
     """Compare with ragas, whose harnesses end with 0 where a judge failed."""
     write(project, 0.4, "raise ConnectionError('no judge')")
-    assert project.run("-m", "threshold").ret == 1
+    assert project.run("-m", "threshold").ret == INVALID_CODE
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
@@ -203,7 +204,7 @@ def test_failing_judge_fails_the_run(project: Project) -> None:
 def test_nan_from_a_judge_fails_the_run(project: Project) -> None:
     """Compare with ragas, whose harnesses end with 0 and a table of nan."""
     write(project, 0.4, "return Grade(float('nan'))")
-    assert project.run("-m", "threshold").ret == 1
+    assert project.run("-m", "threshold").ret == INVALID_CODE
     row = project.row()
     assert row["verdict"] == "invalid"
     assert 15 < row["ungraded"]["all"] < 50

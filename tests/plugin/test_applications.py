@@ -67,10 +67,10 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
     project.write_suite("", conftest=text, count=12)
     result = project.run()
     assert most(project) == 1
-    assert "fixture (an application's `fairness_concurrency`, else 1 call at a time)" in unwrapped(result)
+    assert "fixture, 1 call at a time unless the application sets `fairness_concurrency`" in unwrapped(result)
     result = project.run("--fairness-concurrency=4")
     assert 1 < most(project) <= 4
-    assert "fixture (an application's `fairness_concurrency`, else 4 calls at a time)" in unwrapped(result)
+    assert "fixture, 4 calls at a time unless the application sets `fairness_concurrency`" in unwrapped(result)
     (project.path / "most.txt").unlink()
     project.write(conftest=text + "\napplication.fairness_concurrency = 3\n")
     project.run("--fairness-concurrency=8")
@@ -78,6 +78,21 @@ def test_application_is_called_one_at_a_time_by_default(project: Project) -> Non
 
 
 HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
+
+
+def test_first_run_without_a_version_says_what_further_runs_cost(project: Project) -> None:
+    cost = (
+        "each run after a change is judged more strictly (now at 95.5% confidence, then at 99.7%, 99.92%, 99.97%), "
+        'unless you name each version: application.fairness_version = "1"'
+    )
+    project.write_suite(conftest=project_sources.application(), count=20)
+    assert unwrapped(project.run()).count(cost) == 1
+    project.write(conftest=project_sources.application(project_sources.UNEVEN))
+    changed = unwrapped(project.run())
+    assert cost not in changed
+    assert "run 2 of this threshold on this model" in changed
+    project.write_suite(conftest=project_sources.application(version="1"), count=20)
+    assert "more strictly" not in unwrapped(project.run())
 
 
 @pytest.mark.slow

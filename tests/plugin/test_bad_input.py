@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import QUIET, Project, every_mode, first_in_every_mode, in_one_process, shown
 
@@ -151,7 +152,7 @@ def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
     assert "INTERNALERROR" not in shown(result)
     project.write(test_other="def test_other(): pass")
     result = project.run("--fairness-store=taken/store.sqlite")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == INVALID_CODE
     assert result.parseoutcomes()["passed"] == 1
     assert "no threshold was collected" not in shown(result)
     assert "fairness: not measured" in shown(result)
@@ -171,7 +172,7 @@ def test_store_broken_during_the_run_is_reported(project: Project) -> None:
     body = "    import time\n    time.sleep(0.02)"
     project.write_suite(conftest=project_sources.application(body=body), probe=probe, count=40)
     result = project.run("--fairness-concurrency=2")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert "failed: no such table: claims" in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "fair" not in project.verdicts().values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, failures, first_in_every_mode, shown, unwrapped, with_workers
 
@@ -294,7 +295,7 @@ def test_invalid_threshold_mark_is_reported(project: Project, case: str) -> None
     threshold, words = BAD_THRESHOLDS[case]
     project.write_suite(threshold, count=6)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     outcomes = result.parseoutcomes()
     assert (outcomes["passed"], outcomes.get("failed", 0) + outcomes.get("errors", 0)) == (6, 1)
     ((name, lines),) = failures(result).items()
@@ -319,7 +320,7 @@ def test_test_with_both_marks_is_refused(project: Project) -> None:
     )
     project.write_suite(both, count=6)
     result = project.run()
-    assert result.ret == 1, shown(result)
+    assert result.ret == INVALID_CODE, shown(result)
     assert "INTERNALERROR" not in shown(result)
 
 
@@ -351,7 +352,7 @@ def test_metric_of_missing_data_is_invalid(project: Project, case: str) -> None:
     metric, words = BAD_METRICS[case]
     project.write_suite(project_sources.threshold(f"assert {metric} <= 5"), count=30)
     result = project.run("-k", "test_threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert words in shown(result)
     assert project.verdicts() == {"test_threshold": "invalid"}
 

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from pytest_fairness import __version__
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.project import (
@@ -354,7 +355,7 @@ def test_unusable_store_fails_no_ordinary_test(project: Project) -> None:
         project.run("-k", "threshold or women")
         assert project.row()["verdict"] == "fair"
         result = project.run(f"--fairness-store={store}")
-        assert result.ret == 1
+        assert result.ret == INVALID_CODE
         assert result.parseoutcomes() == {"passed": 1, "skipped": 59, "errors": 2}
         row = project.row()  # of this run, not of the earlier one
         assert row["verdict"] == "invalid"
@@ -380,7 +381,7 @@ def test_threshold(measured):
 """
     project.write_suite(full, count=6)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     text = shown(result)
     assert "/.fairness/store.sqlite failed: " in text
     assert "take_look" not in text  # no traceback through this package

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_fairness.engine import retries
 from pytest_fairness.plugin.failure_causes import MOST_ALIKE
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.fork_server import set_constants
@@ -71,7 +72,7 @@ def test_refused_key_is_reported_once(project: Project) -> None:
     with serving(refuses=1, status=401) as server:
         project.write(test_hiring=project_sources.suite(count=ITEMS))
         result = project.run(f"--fairness-model={server.model}")
-        assert result.ret == 1
+        assert result.ret == INVALID_CODE
         assert_printed_once(result, "no key was sent: name the variable")
         assert f"({2 * ITEMS:,} attempts not made)" in unwrapped(result)
         outcomes = result.parseoutcomes()
@@ -215,7 +216,7 @@ def test_mistake_in_every_item_is_reported_a_few_times(mistake: str, project: Pr
         )
     project.write(conftest=project_sources.application(body=f"    {body}"), test_hiring=suite)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] <= 1 + MOST_ALIKE * (2 if project.mode.distributed else 1)
     assert outcomes["failed"] + outcomes["skipped"] == 61

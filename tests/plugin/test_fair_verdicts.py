@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, shown, unwrapped
 
@@ -105,7 +106,7 @@ def test_response_is_part_of_a_fair_verdict(project: Project) -> None:
 def test_answers_without_a_response_are_invalid(project: Project, rate: float, words: str) -> None:
     write(project, {(): rate})
     result = run(project)
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     row = project.row()
     assert (row["verdict"], row["sensitivity"], row["mark"]) == ("invalid", "absent", None)
     assert words in row["message"]
@@ -121,7 +122,7 @@ def test_suite_without_a_control_is_judged_as_before(project: Project) -> None:
 def test_flaky_mark_does_not_excuse_a_weak_response(project: Project) -> None:
     flaky = f'@pytest.mark.flaky_threshold(reason="it flips", until="{project_sources.LATER}", max_flip=0.5)\n'
     write(project, {("strong",): 0.6, ("weak",): 0.45}, before=flaky)
-    assert run(project).ret == 1
+    assert run(project).ret == UNDECIDED_CODE
     assert (project.row()["verdict"], project.row()["sensitivity"]) == ("undecided", "not shown")
     assert "needs about" in project.row()["message"]
 
@@ -167,7 +168,7 @@ def test_slices_may_be_set_in_pyproject(project: Project) -> None:
 def test_wrong_slices_and_exclusions_are_refused(project: Project, threshold: str, words: str | None) -> None:
     write(project, FOLLOWS, threshold=threshold)
     result = run(project)
-    assert result.ret == (0 if words is None else 1)
+    assert result.ret == (0 if words is None else INVALID_CODE)
     if words is not None:
         assert words in unwrapped(result)
         assert "INTERNALERROR" not in result.stdout.str()
@@ -185,7 +186,7 @@ def test_wrong_slices_and_exclusions_are_refused(project: Project, threshold: st
 def test_wrong_control_is_refused(project: Project, control: object, words: str) -> None:
     write(project, FOLLOWS, probe=f", control={json.dumps(control)}")
     result = run(project)
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert words in unwrapped(result)
     assert "INTERNALERROR" not in result.stdout.str()
 
@@ -197,7 +198,7 @@ def test_silent_group_is_left_out_by_name_only(project: Project) -> None:
     project.write(conftest=text.replace('else "no"', 'else "no" if "Kim" not in text else ""'))
     source = (project.path / "test_gate.py").read_text(encoding="utf-8").replace('of="Kim"', 'of="Ben"')
     project.write(test_gate=source)
-    assert run(project).ret == 1
+    assert run(project).ret == INVALID_CODE
     assert "480 of 480 attempts of name Kim are ungraded for invited" in project.row()["message"]
     project.write(
         test_gate=source.replace("(probe=test_application)", "(probe=test_application, exclude={'name': 'Kim'})")
@@ -228,7 +229,7 @@ def test_fixture_that_swallows_a_comparison_is_found(project: Project, scope: st
     source = f'{source}\n{other}assert measured.rate("invited") >= 0.2\n'
     project.write(test_gate=source)
     for args in ([], ["-k", "test_too"], ["-k", "test_alike"]):
-        assert run(project, *args).ret == 1
+        assert run(project, *args).ret == INVALID_CODE
         judged = [row for row in project.rows() if row["verdict"] != "not judged"]
         assert {row["verdict"] for row in judged} == {"invalid"}
         assert all("fixture 'swallowed' uses measured.where" in row["message"] for row in judged)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown, unwrapped
@@ -69,7 +70,7 @@ def test_flaky_mark_does_not_excuse_what_was_not_asked(project: Project) -> None
     ends = f"from pytest_fairness.core.errors import FatalError\n{project_sources.application(RATES, body=body)}"
     project.write_suite(flaky(GOOD), conftest=ends)
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     row = project.row()
     assert row["verdict"] in ("undecided", "invalid")  # by how many calls waited behind the one that failed
     assert row["outcome"] == "failed"
@@ -86,7 +87,7 @@ def test_fair_flaky_threshold_passes(project: Project) -> None:
 def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     write(project, flaky(f"reason='old model', until='{EARLIER}', max_flip=0.5"))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert project.row()["verdict"] == "undecided"
     assert project.row()["outcome"] == "failed"
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
@@ -134,7 +135,7 @@ def test_flaky_mark_ends_at_the_same_moment_in_all_time_zones(
             time.tzset()
             results.append(project.run("-m", "threshold").ret)
         time.tzset()
-    assert results == [0, 1]
+    assert results == [0, UNDECIDED_CODE]
 
 
 def test_until_may_be_a_date(project: Project) -> None:
@@ -152,7 +153,7 @@ def test_until_is_at_most_a_year_ahead(project: Project, days: int, code: int) -
 def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) -> None:
     write(project, flaky(f"reason='x', until='{LATER}', max_flip=0.08"))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert project.row()["flip_probability"] > 0.08
     assert "over the 8% of its flaky mark (x)" in shown(result)
 
@@ -177,7 +178,7 @@ def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) ->
 def test_invalid_flaky_mark_is_reported(project: Project, arguments: str, words: str) -> None:
     write(project, flaky(arguments))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert words in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "pytest_fairness/" not in shown(result)
@@ -197,7 +198,7 @@ def test_invalid_flaky_mark_has_one_result_in_any_order(project: Project) -> Non
 def test_invalid_flaky_mark_fails_a_fair_threshold_too(project: Project) -> None:
     write(project, flaky("reason='x', until='soon'", BY_FAR))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert any("until is 'soon'" in line for line in failures(result)["test_threshold"])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli.main import main
+from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
@@ -45,7 +46,7 @@ def test_history_outside_the_bounds_fails_a_flaky_threshold(project: Project) ->
     assert project.row()["history"] == {"runs": 1, "outside": 0}
     remember(project, *[0.7] * 7, 0.9)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert "it lay outside in 7 of 9 runs, over the 40% of its flaky mark (new model)" in shown(result).replace(
         "\n", " "
     )
@@ -89,7 +90,7 @@ def test_point_beyond_the_bound_predicts_a_failing_rerun(project: Project) -> No
     assert row["verdict"] == "undecided"
     assert row["estimate"] < 0.8
     assert row["outside_probability"] > 0.5 > row["flip_probability"]
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert "a rerun would lie outside" in shown(result).replace("\n", " ")
 
 
@@ -119,7 +120,7 @@ def test_refused_run_is_not_in_the_history(
     write(project)
     project.run()
     project.write(test_other="def test_other(): pass")
-    assert project.run("--fairness-where=nothing=here").ret == pytest.ExitCode.TESTS_FAILED
+    assert project.run("--fairness-where=nothing=here").ret == INVALID_CODE
     monkeypatch.chdir(project.path)
     for arguments in ([], ["results.json"]):
         capsys.readouterr()

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import (
     N2,
@@ -137,7 +138,7 @@ def test_offline_run_without_stored_answers_says_so_once(project: Project) -> No
     project.write(test_hiring=GRADER + project_sources.suite(RATE, count=5, probe=PROBE))
     model = "--fairness-model=openai:gpt-5-mini"
     result = project.run(model, "--fairness-offline")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert project.row()["verdict"] == "invalid"
     messages = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
     assert len(messages) == 1

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.graders.judge.agreement import krippendorff
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
 from tests.helpers.project import (
     NO_XDIST,
@@ -185,7 +186,7 @@ def test_judge_that_never_keeps_the_format_makes_nothing_fair(project: Project, 
     judges.second = judges.verdict
     write(project)
     result = run(project, judges)
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert set(project.verdicts().values()) == {"invalid"}
     assert len(judges.calls("judge")) == 4 * COUNT
     assert project.results()["run"]["ungraded"] == 2 * COUNT
@@ -195,7 +196,7 @@ def test_interrupted_run_is_completed_by_the_next(project: Project, judges: Judg
     write(project)
     judges.refuses = lambda body: "in 7?" in str(body["messages"]) and body["model"] == "judge"
     result = run(project, judges)
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     ((name, lines), *_) = [(name, lines) for name, lines in failures(result).items() if "rent-007" in name]
     assert "rent-007" in name
     assert lines[0].startswith("2 of 2 questions of its graders got no answer: ")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
@@ -160,7 +161,7 @@ def test_threshold_may_set_its_own_scale(project: Project) -> None:
 def test_invalid_scale_is_refused(project: Project, scale: str) -> None:
     write(project, scaled(f'assert {WOMEN} >= "B"', scale))
     result = project.run("-k", "test_threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     words = (
         "has no argument 'scal'" if scale.startswith("scal=") else "threshold test_threshold: its scale is .*: write "
     )

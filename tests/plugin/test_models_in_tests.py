@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, first_in_every_mode, shown, unwrapped
 
@@ -94,12 +95,28 @@ def model(model_name):
 def test_override_without_the_model_name_is_no_model_of_the_options(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") > 0.5')
     project.write_suite(test, count=20)
-    result = project.run("--fairness-model=simulated:one", "--fairness-model=simulated:two")
-    assert project.verdicts() == {"test_threshold": "fair"}
-    assert project.row()["model"] == "function:conftest.application"
-    assert len(project.calls()) == 40
+    models = "--fairness-model=simulated:one", "--fairness-model=simulated:two"
+    result = project.run(*models)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "--fairness-model is simulated:one, simulated:two, and test_hiring would test another model, that of a `model` "
+        "fixture without `model_name`: leave out the option, or write `def model(model_name)`"
+    ) in unwrapped(result)
+    assert not project.calls()
+
+
+@every_mode
+def test_override_works_with_models_of_the_options(project: Project) -> None:
+    test = project_sources.threshold('assert measured.rate("hired") > 0.5')
+    project.write_suite(test, count=20)
+    (project.path / "application").mkdir()
+    for name in ("conftest.py", "test_hiring.py"):
+        (project.path / name).rename(project.path / "application" / name)
+    project.write(test_named=project_sources.suite(test, count=20).replace("hiring", "named"))
+    result = project.run("--fairness-model=simulated:one")
+    assert {row["model"] for row in project.rows()} == {"function:conftest.application", "simulated:one"}
     text = unwrapped(result)
-    assert "40 attempts on the `model` fixture" in text
+    assert "simulated:one, the `model` fixture, 1 call at a time unless" in text
     assert "--fairness-model: not used by test_hiring, whose `model` fixture takes no `model_name`" in text
 
 
@@ -130,7 +147,7 @@ AHEAD = 'answers are requested ahead of the tests, so it must be @pytest.fixture
 def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
     project.write_suite(conftest=project_sources.application().replace('scope="session"', f'scope="{scope}"'), count=3)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     outcomes = result.parseoutcomes()
     assert "passed" not in outcomes
     assert sum(outcomes.get(name, 0) for name in ("failed", "errors", "skipped")) == 4
@@ -204,7 +221,7 @@ def test_run_without_a_model_is_refused(project: Project) -> None:
 def test_other_tests_run_without_a_model(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=20), test_other="def test_other(): pass\n")
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] == 1
     # In each process one test of an item, and every threshold.
@@ -237,7 +254,7 @@ def test_invalid_model_name_is_refused_before_collection(project: Project, name:
 def test_offline_run_requests_no_remote_model(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     result = project.run("--fairness-offline", "--fairness-model=openai:gpt-5-mini?base_url=http://127.0.0.1:9/v1")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*--fairness-offline*"])
     assert project.verdicts() == {"test_women_and_men_alike[openai:gpt-5-mini]": "invalid"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.broken_declarations import GOOD
 from tests.helpers.project import Project, every_mode, first_in_every_mode, shown
@@ -65,7 +66,7 @@ def test_unknown_alias_in_the_ini_file_ends_no_other_test(project: Project, conf
     (project.path / configuration).write_text(texts[configuration], encoding="utf-8")
     project.write(test_hiring=project_sources.suite(count=6), test_unit=UNIT)
     result = project.bare_run()  # an option that is typed reads the file at once, and ends the run in one line
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert "INTERNALERROR" not in shown(result)
     assert f"{configuration}:2: fairness_model: 'prod' is" in shown(result)
     assert result.parseoutcomes()["passed"] == 1
@@ -97,7 +98,7 @@ def test_option_that_would_move_the_rootdir_is_refused_at_once(
 def test_option_within_the_rootdir_is_not_refused(project: Project) -> None:
     project.write_suite(count=6)
     for _ in range(2):
-        assert project.bare_run("--fairness-store", "elsewhere/store.sqlite").ret == 1
+        assert project.bare_run("--fairness-store", "elsewhere/store.sqlite").ret == UNDECIDED_CODE
 
 
 FIXTURES = {
@@ -125,7 +126,7 @@ def test_mistake_in_the_model_fixture_is_shown_once(project: Project, kind: str)
         conftest=f"import pytest\n{FIXTURES[kind]}\n", test_hiring=project_sources.suite(count=60), test_unit=UNIT
     )
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert result.parseoutcomes()["passed"] == 1
     assert CAUSES[kind] in shown(result)
     assert len(shown(result).splitlines()) < 90

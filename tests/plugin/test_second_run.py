@@ -18,7 +18,7 @@ def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
     result.assert_outcomes(passed=61)
     assert not project.calls()
     assert project.results()["run"]["from_store"] == 120
-    assert "120 attempts (120 from the store)" in shown(result)
+    assert "120 attempts (120 from earlier runs)" in shown(result)
     assert {**project.row(), "sample": None} == {**first, "sample": None}
 
 

@@ -16,6 +16,7 @@ from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.sequential_looks import Look, Size, explain_items_limit
 from pytest_fairness.stats.sequential import run_tail
@@ -79,7 +80,7 @@ def test_repeated_looks_give_the_same_result_without_requests(project: Project) 
 def test_number_of_looks_is_a_maximum(project: Project) -> None:
     write(project, count=160)
     result = project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=20", "-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     row = project.row()
     assert look(row) == (2, 2, 40)
     assert (row["verdict"], row["items"]) == ("undecided", 40)
@@ -97,7 +98,7 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     """Ask a callable that always gives the same answer: more repetitions add nothing."""
     write(project, count=30)
     result = project.run("--fairness-resolve", "--fairness-repetitions=2", "-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     row = project.row()
     assert row["looks"]["number"] == 1
     assert "more repetitions cannot decide it: its items limit it" in row["message"]

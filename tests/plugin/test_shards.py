@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli.main import main
+from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
 from tests.helpers.deadlines import wait_until
 from tests.helpers.postgresql_server import PostgreSQL
 from tests.helpers.project import N2, NO_XDIST, Project, shown
@@ -71,7 +72,7 @@ def test_shards_in_any_order_share_requests_and_the_last_judges(hiring: Project)
         assert (line["verdict"], sum(line["not_judged"].values())) == ("undecided", 1)
     result = hiring.run(RUN, f"--fairness-shard={first}")
     assert judged(hiring) == alone
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert_asked_once(hiring)
 
 
@@ -189,7 +190,7 @@ def test_store_without_an_ini_file_is_in_the_working_folder(
     here = tmp_path_factory.mktemp("here")
     monkeypatch.chdir(here)
     result = hiring.run(str(hiring.path), "--fairness-report=reports/fairness.html")
-    assert result.ret == 1
+    assert result.ret == UNDECIDED_CODE
     assert (here / ".fairness" / "store.sqlite").exists()
     assert (here / "reports" / "fairness.html").exists()
     assert not (hiring.path / ".fairness").exists()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, in_one_process, shown
 
@@ -31,7 +33,7 @@ def test_title_is_shown_in_every_output(project: Project, monkeypatch: pytest.Mo
     assert "Elders and men are hired &lt;equally&gt; often</h4>" in Path("report.html").read_text(encoding="utf-8")
     assert "Elders and men are hired &#60;equally&#62; often" in Path("summary.md").read_text(encoding="utf-8")
     properties = ElementTree.parse("junit.xml").iter("property")  # noqa: S314 - written by this test
-    assert ("fairness_threshold", TITLE) in {(node.get("name"), node.get("value")) for node in properties}
+    assert json.dumps(TITLE) in next(node.attrib["value"] for node in properties if "threshold " in node.attrib["name"])
 
 
 def test_parameters_follow_the_title(project: Project) -> None:
@@ -65,7 +67,7 @@ def test_long_parameters_are_cut_in_the_middle(project: Project) -> None:
 def test_invalid_titles_are_refused(project: Project, title: str, words: str) -> None:
     project.write_suite(titled(title))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     pattern = f"threshold test_threshold: .*{re.escape(words)}.*: write one line of 1 to 100 characters"
     assert re.search(pattern, shown(result))
     assert "\x1b[31mred" not in shown(result)
@@ -129,5 +131,5 @@ def test_metric_titles_keep_sign_groups_and_marks(project: Project) -> None:
 def test_invalid_metric_titles_are_refused(project: Project, title: str) -> None:
     project.write_suite(project_sources.threshold(f"assert {project_sources.RATIO}.titled({title}) >= 0.2"))
     result = project.run("-m", "threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert re.search(r"the title of a metric (is|has) .*: write one line of 1 to 100 characters", shown(result))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
@@ -152,7 +153,7 @@ def test_threshold_that_asserts_no_comparison_is_invalid(project: Project, body:
     write(project, project_sources.threshold(body))
     result = project.run("-k", "test_threshold")
     assert project.verdicts() == {"test_threshold": "invalid"}
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert any(re.search(f"Invalid: .*{words}", line) for line in failures(result)["test_threshold"])
 
 
@@ -213,7 +214,7 @@ def test_estimate_of_a_fixture_is_refused(project: Project, body: str) -> None:
         "(measured)", "(measured, bound)"
     )
     write(project, RATIO.replace("def ratio", "def one"), fixture, test)
-    assert project.run("-m", "threshold").ret == 1
+    assert project.run("-m", "threshold").ret == INVALID_CODE
     assert project.verdicts() == {"test_threshold": "invalid"}
     assert "fixture 'bound' uses measured.ratio before or after the threshold's test" in project.row()["message"]
 
@@ -331,7 +332,7 @@ def test_bound_at_an_end_may_join_one_that_can_fail(project: Project) -> None:
 def test_meaningless_comparison_is_a_type_error(project: Project, body: str) -> None:
     write(project, project_sources.threshold(body))
     result = project.run("-k", "test_threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     result.stdout.re_match_lines([r"E +TypeError: an estimate .*"])
     assert project.verdicts() == {"test_threshold": "invalid"}
 
@@ -360,7 +361,7 @@ def test_after():
 def test_error_in_a_threshold_is_shown_unchanged(project: Project) -> None:
     write(project, project_sources.threshold(f"assert {WOMEN} >= 0.8\nraise ZeroDivisionError('mine')"))
     result = project.run("-k", "test_threshold")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     result.stdout.fnmatch_lines(["E *ZeroDivisionError: mine"])
     assert project.verdicts() == {"test_threshold": "invalid"}
 

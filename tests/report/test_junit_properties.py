@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fairness.report.ci.junit import MOST, shown_properties, suite_properties
+from pytest_fairness.report.ci.junit import other_properties, suite_properties
 from tests.helpers import report_views
 
 TEST = """\
@@ -57,23 +57,13 @@ def test_run_without_thresholds_has_no_verdict() -> None:
 
 def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> None:
     hostile = "".join(report_views.HOSTILE)
-    view = report_views.view([report_views.row("unfair", model=hostile, suite=hostile, harm=hostile)])
-    raw: list[tuple[str, object]] = [
-        ("fairness_message", hostile),
-        ("fairness_long", "x" * 1_000_000),
-        ("others", "\u202e"),
-    ]
-    escaped = shown_properties(raw)
-    root = write_xml(pytester, suite_properties(view.results), escaped)
-    whole, test = properties(root.find("testsuite")), properties(root.find("testsuite/testcase"))
+    view = report_views.view([report_views.row("unfair", model=hostile, suite=hostile, harm=hostile, message=hostile)])
+    whole = properties(write_xml(pytester, suite_properties(view.results), []).find("testsuite"))
     assert json.loads(whole["fairness_release"])[0]["model"] == hostile
-    assert "]]>" in test["fairness_message"]
-    assert "</details>" in test["fairness_message"]
-    assert not set(test["fairness_message"]) & set("\x00\x1b\u202e\u2066")
-    assert len(test["fairness_long"]) < MOST + 100
-    assert test["others"] == "\u202e"
+    (row,) = (json.loads(value) for name, value in whole.items() if name.startswith("fairness_threshold "))
+    assert row["message"] == hostile
 
 
-def test_other_properties_and_numbers_are_unchanged() -> None:
-    properties: list[tuple[str, object]] = [("other", "\x1b" * 100_000), ("fairness_number", 3), ("fairness_item", "a")]
-    assert shown_properties(properties) is properties
+def test_tests_have_the_properties_of_others_only() -> None:
+    others: list[tuple[str, object]] = [("other", "\x1b" * 100_000), ("fair", 3)]
+    assert other_properties([("fairness_item", "a"), *others]) == others
