@@ -1,0 +1,63 @@
+"""Arithmetic that an estimate refuses, each with what to take in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Never
+
+from pytest_fairness.core.errors import MisuseError, short_repr
+
+_METRICS = {"-": "difference", "/": "ratio"}
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "matmul": "@",
+    "divmod": "divmod",
+}
+_NUMBERS = ("float", "int", "complex", "round", "trunc", "floor", "ceil")
+
+
+class WithoutArithmetic:
+    """Base class of values with an interval, which a result of Python's arithmetic would not have."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+    """For numpy: its numbers and arrays leave operations to the methods of this class."""
+
+
+def _refuse_operation(sign: str) -> Callable[..., Never]:
+    def operation(_: object, other: object, *_more: object) -> Never:
+        __tracebackhide__ = True
+        if not isinstance(other, WithoutArithmetic):
+            raise MisuseError(
+                f"an estimate is not computed with ({sign} and {short_repr(other)}): compare it with another bound, "
+                "as in `rate <= 0.25` in place of `rate * 2 <= 0.5`"
+            )
+        metric = _METRICS.get(sign)
+        taken = f"measured.{metric}(...)" if metric else "one metric, such as measured.difference(...) or ratio(...)"
+        raise MisuseError(f"`{sign}` of two estimates has no interval: take {taken}")
+
+    return operation
+
+
+def _refuse_number(name: str) -> Callable[..., Never]:
+    def number(_: object, *_more: object) -> Never:
+        __tracebackhide__ = True
+        raise MisuseError(
+            f"{name}() of an estimate is a number without its interval: compare the estimate itself, as in "
+            "`assert estimate <= 0.1`; outside of a threshold, `estimate.value` is its number"
+        )
+
+    return number
+
+
+for _name, _sign in _SIGNS.items():
+    setattr(WithoutArithmetic, f"__{_name}__", _refuse_operation(_sign))
+    setattr(WithoutArithmetic, f"__r{_name}__", _refuse_operation(_sign))
+for _name in _NUMBERS:
+    setattr(WithoutArithmetic, f"__{_name}__", _refuse_number(_name))
