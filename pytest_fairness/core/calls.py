@@ -13,7 +13,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def explains_calls(cls: _Class) -> _Class:
-    """Let the constructor and the public methods of a class say how they are called, and hide this package's frames.
+    """Let the public methods of a class say how they are called, and hide this package's frames.
 
     >>> @explains_calls
     ... class Sample:
@@ -23,10 +23,16 @@ def explains_calls(cls: _Class) -> _Class:
     pytest_fairness.core.errors.MisuseError: ratio takes 1 argument by position: write ratio('ok', by='gender')
     """
     for name, member in list(vars(cls).items()):
-        if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
-            setattr(cls, name, _explained(member, cls.__name__ if name == "__init__" else name))
+        if inspect.isfunction(member) and not name.startswith("_"):
+            setattr(cls, name, _explained(member, name))
         elif isinstance(member, classmethod) and not name.startswith("_"):
             setattr(cls, name, classmethod(_explained(member.__func__, f"{cls.__name__}.{name}")))
+    return cls
+
+
+def explains_construction(cls: _Class) -> _Class:
+    """Let the constructor of a class say how it is called, and hide this package's frames."""
+    cls.__init__ = _explained(vars(cls)["__init__"], cls.__name__)  # type: ignore[misc]
     return cls
 
 
@@ -58,14 +64,13 @@ def _explain(function: Callable[..., Any], name: str, args: Sequence[Any], optio
         if not takes_any_name and option not in (*by_position, *by_name):
             return f"{name} has no argument {option!r}; {did_you_mean(option, [*by_position, *by_name])}"
     values = {**dict(zip([*by_position, *by_name], args, strict=False)), **options}
-    shown = [
-        f"{one if one in by_position else f'{one}=...'}"
-        if one not in values
-        else f"{'' if one in by_position else f'{one}='}{short_repr(values[one], 30)}"
-        for one in [*by_position, *by_name]
-        if one in values or one in _required(parameters)
-    ]
-    call = ", ".join([*shown, *(["NAME=..."] if takes_any_name else [])])
+    shown = []
+    for one in [*by_position, *by_name]:
+        if one in values or one in _required(parameters):
+            value = short_repr(values[one], 30) if one in values else "..."
+            is_named = one in by_name or one in options or (one not in values and bool(options))
+            shown.append(f"{one}={value}" if is_named else value if one in values else one)
+    call = ", ".join(shown) or ("NAME=..." if takes_any_name else "")
     given = f"{len(by_position)} argument{'' if len(by_position) == 1 else 's'} by position"
     missing = [one for one in _required(parameters) if one not in values]
     rule = f"needs {', '.join(missing)}" if missing else f"takes {given if by_position else 'arguments by name only'}"
