@@ -158,7 +158,7 @@ def _no_such_name(name: str) -> Exception:
     caller = sys._getframe(2)
     is_import = caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
     by_lower = {known.lower(): known for known in __all__}
-    near = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)]
+    near = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=2, cutoff=0.7)]
     hint = f": did you mean {' or '.join(near)}?" if near else ""
     if is_import:
         return ImportError(f"cannot import name {name!r} from {__name__!r}{hint}", name=__name__)

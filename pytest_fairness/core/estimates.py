@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.arithmetic import WithoutArithmetic
 from pytest_fairness.core.breakdown import LazyBreakdown
+from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.decisions import (
     OPERATORS,
     OPPOSITES,
@@ -93,7 +94,7 @@ def _finite(bound: object) -> float:
         try:
             number = float(bound)
         except (OverflowError, ValueError):  # 10**400, and a signaling NaN
-            number, given = math.nan, f"{given:.12}..."
+            number, given = math.nan, given if len(given) <= 20 else f"{given:.12}..."
         if math.isfinite(number):
             return number
     raise MisuseError(f"an estimate is compared with a finite number, not with {given}: {_meant_bound(bound)}")
@@ -471,6 +472,7 @@ _COPYING = frozenset({"__getstate__", "__reduce__", "__reduce_ex__", "__copy__",
 """Methods by which Python copies or pickles an object with all it holds."""
 
 
+@explains_calls
 class SealedEstimate(Estimate):
     """An estimate in a threshold's test: it is compared, and its numbers are not read.
 
