@@ -282,3 +282,65 @@ FIXTURES: dict[str, tuple[str, str, str]] = {
     "mesure": ("", "mesure(model)", "`probe_item` has no 'mesure'; did you mean 'measure'"),
 }
 """Fixtures, and what replaces a part of the probe's test; each is one cause for all items."""
+
+PROBE_MARKS: dict[str, str] = {
+    "items=items, grade={'ok': YesNo()}, harm=3": "harm is 3: write a text, such as harm='allocation'",
+    "items=items, grades={'ok': YesNo()}": "@pytest.mark.probe has no argument 'grades'; did you mean 'grade'?",
+    "items=items, grade={'ok': YesNo()}, language='german'": "@pytest.mark.probe has no argument 'language'",
+    "items=items, grade={'ok': YesNo()}, repetitions='3'": "repetitions is '3': it must be a whole number",
+    "items=items, grade={'ok': YesNo()}, repetitions=2.5": "repetitions is 2.5: it must be a whole number",
+    "items=items, grade={'ok': YesNo()}, repetitions=0": "repetitions is 0",
+    "items=items, grade={'ok': YesNo()}, confidence=95": "confidence is 95: it must be a number from 0.8 to below 1",
+    "items=items, grade={'ok': YesNo()}, sources='rand'": "sources is 'rand': it must be 'random' or 'fixed'",
+    "items=items, grade={'ok': YesNo()}, crossed=3": "crossed is 3",
+    "items=items, grade={'ok': YesNo()}, expected={'okk': .5}": "there is no grade 'okk'; did you mean 'ok'?",
+    "items=items, grade={'ok': YesNo()}, expected={'ok': 50}": "ok is 50: write the share of true",
+    "items=items, grade={'ok': YesNo()}, expected=.5": "expected is 0.5: write expected={'grade': {value: share}}",
+    "items=items, grade={'ok': YesNo()}, control={'okk': {'a': ('x', 'y')}}": "control: there is no grade 'okk'",
+    "items=items, grade={'ok': YesNo()}, control=3": "control is 3: write control=",
+    "items=items, grade={'ok': YesNo}": "the grader of 'ok' is the class YesNo: write YesNo()",
+    "items=items, grade={'ok': 'yesno'}": "its grader 'yesno' is no fixture: write a grader, such as YesNo(...)",
+    "items=items, grade={'ok': None}": "the grader of 'ok' is None: it has no grade(prompt, answer)",
+    "items=items, grade={'ok': 3}": "the grader of 'ok' is 3: it has no grade(prompt, answer)",
+    "items=items, grade={3: YesNo()}": "the name of a grade is 3: it must be a text",
+    "items=items, grade=[YesNo()]": "write grade={'name': grader}",
+    "items=items, grade=YesNo()": "write grade={'name': grader}",
+    "items=items, grade={}": "grade is {}: write grade={'name': grader}",
+    "items=['a'], grade={'ok': YesNo()}": "one of its items is 'a': each must be a ProbeItem",
+    "items=None, grade={'ok': YesNo()}": "its items are None: `items` must be ProbeItems or a function",
+    "items=3, grade={'ok': YesNo()}": "its items are 3: `items` must be ProbeItems or a function",
+    "items, grade={'ok': YesNo()}": "@pytest.mark.probe takes keywords only",
+    "items=items, grade={'ok': YesNo()}, title='Alike'": "@pytest.mark.probe has no argument 'title'",
+    "items=lambda: [ProbeItem('q', [])], grade={'ok': YesNo()}": "probe item 'q' has no prompts",
+    "items=lambda: [ProbeItem('q', 'May he?')], grade={'ok': YesNo()}": "probe item 'q' holds 'M': its prompts must be Prompt(...)",
+    "items=lambda: [ProbeItem()], grade={'ok': YesNo()}": "its items raised TypeError",
+    "items=lambda: 1 / 0, grade={'ok': YesNo()}": "its items raised ZeroDivisionError: division by zero",
+}
+"""Arguments of a probe's mark."""
+
+THRESHOLD_MARKS: dict[str, str] = {
+    "@pytest.mark.threshold(prob={probe})": "@pytest.mark.threshold has no argument 'prob'; did you mean 'probe'?",
+    "@pytest.mark.threshold(probe='{probe}')": "which is not marked as a probe",
+    "@pytest.mark.threshold(probe=items)": "which is not marked as a probe",
+    "@pytest.mark.threshold": "@pytest.mark.threshold needs `probe=`",
+    "@pytest.mark.threshold()": "@pytest.mark.threshold needs `probe=`",
+    "@pytest.mark.threshold(probe={probe}, scale='A')": "its scale is 'A': write scale=MarkScale(A=..., B=..., C=...)",
+    "@pytest.mark.threshold(probe={probe}, slices='gendr')": "no attempt has an attribute 'gendr': did you mean",
+    "@pytest.mark.threshold(probe={probe}, slices=3)": "slices is 3: name attributes",
+    "@pytest.mark.threshold(probe={probe}, exclude='f')": "exclude is 'f': write exclude={{'attribute': 'group'}}",
+    "@pytest.mark.threshold(probe={probe}, exclude={{'gendr': 'f'}})": "did you mean 'gender'?",
+    "@pytest.mark.threshold(probe={probe}, title=3)": "its title is 3: write one line of 1 to 100 characters",
+    "@pytest.mark.threshold(probe={probe}, title='')": "its title is '': write one line of 1 to 100 characters",
+    "@pytest.mark.flaky_threshold(until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": "needs `reason=`",
+    "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `until=`",
+    "@pytest.mark.flaky_threshold(reason='x', until='soon')\n@pytest.mark.threshold(probe={probe})": (
+        "until is 'soon': write a date"
+    ),
+    "@pytest.mark.flaky_threshold(reason='x', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
+        "until is 2096-12-31: it must be at most a year ahead"
+    ),
+    "@pytest.mark.flaky_threshold(reson='x', until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": (
+        "has no argument 'reson'; did you mean 'reason'?"
+    ),
+}
+"""Decorators of a threshold; ``{probe}`` is the function of its probe."""

@@ -114,11 +114,35 @@ def usage_faults(project: Project, case: str, words: str, args: list[str]) -> li
     return find_fault(case, [line for line in result.errlines if line.strip()], words, most=1)
 
 
-@pytest.mark.parametrize("option", ["--fairness-sample=1e1", "--fairness-budget=$5", "--fairness-max-requests=1,000"])
+@pytest.mark.parametrize("option", ["--fairness-sample=1e1", "--fairness-max-minutes=$5", "--fairness-rpm=60,000"])
 def test_numbers_are_read_as_people_write_them(project: Project, option: str) -> None:
     project.write(conftest=MODEL, test_bad=HEAD.replace("COUNT", "12") + PROBE)
     items = 10 if "sample" in option else 12
     project.bare_run(option).assert_outcomes(passed=items)
+
+
+@pytest.mark.slow
+def test_wrong_mark_is_one_line(project: Project) -> None:
+    cases = {}
+    for mark, words in bad_inputs.PROBE_MARKS.items():
+        name = f"test_p{len(cases)}"
+        probe = f"@pytest.mark.probe({mark})\ndef {name}(probe_item, model):\n    probe_item.measure(model)\n"
+        cases[name] = mark, words, probe
+    for mark, words in bad_inputs.THRESHOLD_MARKS.items():
+        name, probe = f"test_t{len(cases)}", f"test_p{len(cases)}"
+        threshold = THRESHOLD.replace("test_threshold", name).replace(
+            "@pytest.mark.threshold(probe=test_probe)", mark.format(probe=probe)
+        )
+        cases[name] = mark, words.format(), PROBE.replace("test_probe", probe) + threshold
+    head = HEAD.replace("COUNT", "2")
+    project.write(conftest=MODEL, **{f"{name}_file": head + source for name, (_, _, source) in cases.items()})
+    result = project.bare_run()
+    assert result.ret == 1
+    faults, sections = [], failures(result)
+    for name, (mark, words, _) in cases.items():
+        lines = sections.get(f"{name}[items]") or sections.get(name) or []
+        faults += find_fault(mark, lines, words, most=1)
+    assert not faults, "\n".join(faults)
 
 
 def write_cause(project: Project, case: str, count: int) -> str:
@@ -172,6 +196,6 @@ def test_a_bug_of_this_package_keeps_its_frames(project: Project, monkeypatch: p
 def test_table_of_bad_inputs_is_long() -> None:
     tables: list[Mapping[str, object]] = [
         bad_inputs.ASSERTIONS, bad_inputs.EXPRESSIONS, bad_inputs.IMPORTS, bad_inputs.OPTIONS, bad_inputs.INI,
-        bad_inputs.FIXTURES,
+        bad_inputs.FIXTURES, bad_inputs.PROBE_MARKS, bad_inputs.THRESHOLD_MARKS,
     ]  # fmt: skip
-    assert sum(map(len, tables)) >= 200
+    assert sum(map(len, tables)) >= 250
