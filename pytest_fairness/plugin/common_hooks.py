@@ -183,11 +183,10 @@ class ItemHooks:
         """End the test of a probe's item if its error is no finding of this item, and was shown before."""
         if not is_marked(item) or is_threshold(item):
             return
-        attempts = self._fairness.work.count_attempts(get_item_parameter(item))
         if _is_unsupported_async(item, error):
-            self._fairness.causes.end(item, _ASYNC_TEST.format(item.originalname), attempts)
+            self._fairness.causes.end(item, _ASYNC_TEST.format(item.originalname), 0)  # a threshold measures them
         if isinstance(error, FairnessError):
-            self._fairness.causes.end_repeated(item, str(error), attempts)
+            self._fairness.causes.end_repeated(item, str(error), 0)
         if isinstance(error, Exception) and not isinstance(error, AssertionError):
             self._fairness.causes.skip_similar(item, describe_error(error))
 

@@ -312,7 +312,7 @@ PROBE_MARKS: dict[str, str] = {
     "items, grade={'ok': YesNo()}": "@pytest.mark.probe takes keywords only",
     "items=items, grade={'ok': YesNo()}, title='Alike'": "@pytest.mark.probe has no argument 'title'",
     "items=lambda: [ProbeItem('q', [])], grade={'ok': YesNo()}": "probe item 'q' has no prompts",
-    "items=lambda: [ProbeItem('q', 'May he?')], grade={'ok': YesNo()}": "probe item 'q' holds 'M': its prompts must be Prompt(...)",
+    "items=lambda: [ProbeItem('q', 'May he?')], grade={'ok': YesNo()}": "probe item 'q' holds 'M': its prompts",
     "items=lambda: [ProbeItem()], grade={'ok': YesNo()}": "its items raised TypeError",
     "items=lambda: 1 / 0, grade={'ok': YesNo()}": "its items raised ZeroDivisionError: division by zero",
 }

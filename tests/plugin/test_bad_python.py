@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from pytest_fairness.plugin import probe_item
 from tests.helpers import bad_inputs
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, failures, shown
 
@@ -70,7 +71,8 @@ def test_wrong_assertion_is_one_line_at_the_users_line(project: Project) -> None
     result = project.run("-k", "not test_probe")
     assert result.ret == 1
     assert set(project.verdicts().values()) == {"invalid"}
-    sections, faults = failures(result), []
+    sections = failures(result)
+    faults: list[str] = []
     for number, (assertion, words) in enumerate(bad_inputs.ASSERTIONS.items()):
         faults += find_fault(assertion, sections[f"test_{number}"], words, most=10)
     assert not faults, "\n".join(faults)
@@ -85,7 +87,8 @@ def test_wrong_expression_of_a_module_is_one_line(project: Project) -> None:
     project.write(**{f"test_{number}": source for number, (source, _, _) in enumerate(cases)})
     result = project.bare_run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    sections, faults = failures(result), []
+    sections = failures(result)
+    faults: list[str] = []
     for number, (_, case, words) in enumerate(cases):
         faults += find_fault(case, sections[f"ERROR collecting test_{number}.py"], words, most=10)
     assert not faults, "\n".join(faults)
@@ -93,7 +96,7 @@ def test_wrong_expression_of_a_module_is_one_line(project: Project) -> None:
 
 def test_wrong_option_is_one_line(project: Project) -> None:
     project.write(conftest=MODEL, test_bad=HEAD.replace("COUNT", "2") + PROBE + THRESHOLD)
-    faults = []
+    faults: list[str] = []
     for options, words in bad_inputs.OPTIONS.items():
         faults += usage_faults(project, options, words, options.split())
     for line, words in bad_inputs.INI.items():
@@ -123,7 +126,7 @@ def test_numbers_are_read_as_people_write_them(project: Project, option: str) ->
 
 @pytest.mark.slow
 def test_wrong_mark_is_one_line(project: Project) -> None:
-    cases = {}
+    cases: dict[str, tuple[str, str, str]] = {}
     for mark, words in bad_inputs.PROBE_MARKS.items():
         name = f"test_p{len(cases)}"
         probe = f"@pytest.mark.probe({mark})\ndef {name}(probe_item, model):\n    probe_item.measure(model)\n"
@@ -138,7 +141,8 @@ def test_wrong_mark_is_one_line(project: Project) -> None:
     project.write(conftest=MODEL, **{f"{name}_file": head + source for name, (_, _, source) in cases.items()})
     result = project.bare_run()
     assert result.ret == 1
-    faults, sections = [], failures(result)
+    faults: list[str] = []
+    sections = failures(result)
     for name, (mark, words, _) in cases.items():
         lines = sections.get(f"{name}[items]") or sections.get(name) or []
         faults += find_fault(mark, lines, words, most=1)
@@ -184,13 +188,11 @@ def test_one_cause_is_told_once_for_all_items(
 
 
 def test_a_bug_of_this_package_keeps_its_frames(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_fairness.plugin.probe_item import ProbeItemHandle
-
-    monkeypatch.setattr(ProbeItemHandle, "item", property(lambda _: {}["a bug"]))
-    probe = PROBE.replace("probe_item.measure(model)", "probe_item.item")
-    project.write(conftest=MODEL, test_bad=HEAD.replace("COUNT", "1") + probe)
+    monkeypatch.setattr(probe_item, "SampleCounts", None)
+    project.write(conftest=MODEL, test_bad=HEAD.replace("COUNT", "1") + PROBE)
     result = project.bare_run()
-    result.stdout.fnmatch_lines(["*KeyError: 'a bug'*"])
+    assert FRAME.search(shown(result))
+    result.stdout.fnmatch_lines(["E *'NoneType' object has no attribute 'of'"])
 
 
 def test_table_of_bad_inputs_is_long() -> None:
