@@ -6,11 +6,9 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
-from pytest_fairness.core.arithmetic import WithoutArithmetic
+from pytest_fairness.core.arithmetic import WithoutArithmetic, finite_bound
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.decisions import (
@@ -75,44 +73,17 @@ class ComparableNumber(Comparable, WithoutArithmetic):
             raise FairnessError(
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
-        bound = _finite(bound)
+        bound = finite_bound(bound)
         deciding = self.deciding(op, bound)
         says_nothing = deciding.always(op, bound) or deciding.never(op, bound)
         return Verdict.INVALID if says_nothing else _VERDICTS[deciding.decision(op, bound)]
 
     def _answer(self, op: str, bound: object) -> bool:
-        finite = _finite(bound)
+        finite = finite_bound(bound)
         recorder = current_recorder()
         if recorder is None:
             return OPERATORS[op](self.deciding(op, finite).value, finite)
         return recorder.answer(self, op, finite)
-
-
-def _finite(bound: object) -> float:
-    given = "another estimate" if isinstance(bound, ComparableNumber) else short_repr(bound)
-    if isinstance(bound, Real | Decimal) and not isinstance(bound, bool):
-        try:
-            number = float(bound)
-        except (OverflowError, ValueError):  # 10**400, and a signaling NaN
-            number, given = math.nan, given if len(given) <= 20 else f"{given:.12}..."
-        if math.isfinite(number):
-            return number
-    raise MisuseError(f"an estimate is compared with a finite number, not with {given}: {_meant_bound(bound)}")
-
-
-def _meant_bound(bound: object) -> str:
-    """Return what may be meant by a bound that is no finite number."""
-    if isinstance(bound, ComparableNumber):
-        return (
-            "of two estimates take measured.difference(...) or measured.ratio(...), and for the largest of several "
-            "compare a family, such as measured.differences(...)"
-        )
-    text = bound.strip() if isinstance(bound, str) else ""
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        number = math.nan
-    return f"write {number:g}, without quotation marks" if math.isfinite(number) else "write one, such as 0.1"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

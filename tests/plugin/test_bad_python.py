@@ -169,7 +169,7 @@ def write_cause(project: Project, case: str, count: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 @pytest.mark.parametrize("case", bad_inputs.FIXTURES)
-def test_one_cause_is_told_once_for_all_items(
+def test_one_cause_is_shown_once_for_all_items(
     project: Project, mode: Mode, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = write_cause(project, case, count=100)
