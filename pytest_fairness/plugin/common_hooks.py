@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from pytest_fairness.core.decisions import is_users
 from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection, search_rarely
 from pytest_fairness.plugin import outcomes
@@ -255,6 +254,8 @@ def hide_own_frames(error: BaseException) -> None:
 
     A bug of this package, which is neither, keeps them.
     """
+    from pytest_fairness.core.decisions import is_users
+
     if isinstance(error, pytest.fail.Exception) and not error.pytrace:  # of which the message is all
         error.__suppress_context__ = True
     shown: BaseException | None = error
@@ -305,7 +306,11 @@ class ReportHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        if call.excinfo is not None and (is_marked(item) or is_search(item)) and not item.config.getoption("fulltrace"):
+        if (
+            call.excinfo is not None
+            and (is_marked(item) or is_search(item))
+            and not item.config.getoption("fulltrace", default=False)
+        ):
             hide_own_frames(call.excinfo.value)
         report = yield
         if report.when == "call" or not report.passed:
