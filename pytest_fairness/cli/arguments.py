@@ -63,6 +63,25 @@ def store_location(text: str) -> StoreLocation:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def number(text: str) -> float:
+    """Return a number, as argparse reads an argument."""
+    from pytest_fairness.core.written_numbers import plain_number
+
+    try:
+        return float(text)
+    except ValueError:
+        plain = plain_number(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is no number: write {plain or 'one such as 0.8'}") from None
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number, as argparse reads an argument."""
+    value = number(text)
+    if not value.is_integer():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number: write one such as 10")
+    return int(value)
+
+
 def secret_redactor() -> Callable[[str], str]:
     """Return a function that removes from a text the keys of this machine, and whatever looks like one."""
     from pytest_fairness.core.secrets import redacted, secrets_in
@@ -76,7 +95,9 @@ def open_store(location: StoreLocation) -> Iterator[Store]:
     from pytest_fairness.store.store import open_to_read
 
     if not location.exists():
-        raise StoreError(f"there is no store {location}: name it with --store")
+        from pytest_fairness.store.location import no_store
+
+        raise no_store(location)
     with open_to_read(location) as store:
         yield store
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.cli.arguments import Commands, add_command, number
 from pytest_fairness.core import json_text as json
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     rankings.set_defaults(run=_rankings)
     bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
     bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")
-    bbq.add_argument("--bound", type=float, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)")
+    bbq.add_argument("--bound", type=number, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)")
     bbq.set_defaults(run=_open_bbq)
     for command in (rankings, bbq):
         command.add_argument("folder", type=Path, metavar="DIR", help="the folder of the download")

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.cli.arguments import Commands, add_command, add_store
+from pytest_fairness.cli.arguments import Commands, add_command, add_store, number, whole_number
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 
 if TYPE_CHECKING:
@@ -50,19 +50,21 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--objective", choices=("target", "worst", "front"), default="target", help="the objective (target)"
     )
-    parser.add_argument("--target", type=float, default=1.0, metavar="RHO", help="the ratio to reach (1.0)")
+    parser.add_argument("--target", type=number, default=1.0, metavar="RHO", help="the ratio to reach (1.0)")
     parser.add_argument(
-        "--accuracy", type=float, default=0.8, metavar="SHARE", help="least accuracy of the objective worst (0.8)"
+        "--accuracy", type=number, default=0.8, metavar="SHARE", help="least accuracy of the objective worst (0.8)"
     )
-    parser.add_argument("--iterations", type=int, default=10, metavar="N", help="maximum number of evaluations (10)")
-    parser.add_argument("--threshold", type=float, default=0.05, metavar="GAP", help="stop under this gap (0.05)")
+    parser.add_argument(
+        "--iterations", type=whole_number, default=10, metavar="N", help="maximum number of evaluations (10)"
+    )
+    parser.add_argument("--threshold", type=number, default=0.05, metavar="GAP", help="stop under this gap (0.05)")
     parser.add_argument(
         "--samples",
-        type=int,
+        type=whole_number,
         metavar="N",
         help=f"samples per neurotype and evaluation ({_SAMPLES}; models {_SAMPLES_OF_MODELS})",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (0)")
+    parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="seed of all draws (0)")
     parser.add_argument("--out", type=Path, default=Path("design.json"), metavar="FILE", help="the frozen benchmark")
     parser.add_argument("--resume", action="store_true", help="continue from the record of FILE, which ends in .jsonl")
     add_store(parser)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pytest_fairness.cli.arguments import Commands, add_command, add_store, open_store, secret_redactor
+from pytest_fairness.cli.arguments import Commands, add_command, add_store, open_store, secret_redactor, whole_number
 
 
 def add(commands: Commands) -> None:
@@ -21,7 +21,9 @@ def add(commands: Commands) -> None:
     items.add_argument("--grade", required=True, metavar="NAME", help="the grade that is the score of an item")
     items.add_argument("--equals", metavar="VALUE", help="the value that counts as 1, of a grade that holds texts")
     items.add_argument("--probe", metavar="NAME", help="only of this probe: its id, or the end of it")
-    items.add_argument("--most", type=int, default=10, metavar="N", help="show at most N items of each probe (10)")
+    items.add_argument(
+        "--most", type=whole_number, default=10, metavar="N", help="show at most N items of each probe (10)"
+    )
     items.set_defaults(run=_items)
 
 

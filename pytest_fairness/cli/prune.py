@@ -34,16 +34,17 @@ def _age(text: str) -> float:
     try:
         return age(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise argparse.ArgumentTypeError(f"is {text!r}: {error}") from None
 
 
 def _prune(options: argparse.Namespace) -> None:
+    from pytest_fairness.store.location import no_store
     from pytest_fairness.store.prune import PruneSelection, prune
 
     if options.older_than is None and not options.runs and not options.model:
         raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would be removed")
     if not options.store.exists():
-        raise StoreError(f"there is no store {options.store}: name it with --store")
+        raise no_store(options.store)
     selection = PruneSelection(options.older_than, options.runs, options.model, options.keep)
     pruned = prune(options.store, selection, dry=options.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")

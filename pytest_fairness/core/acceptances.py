@@ -18,7 +18,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.threshold_results import TRYOUT, Bounds, ThresholdResult
+from pytest_fairness.core.threshold_results import Bounds, ThresholdResult
 from pytest_fairness.core.toml_tables import (
     TomlTable,
     line_of_text,
@@ -178,7 +178,7 @@ def _span(low: float, high: float) -> str:
 
 def measurement_problem(row: ThresholdResult) -> str:
     """Return why a verdict rests on no measurement that could be accepted; empty where it does."""
-    if row.looks is not None and row.looks.identity == TRYOUT:
+    if row.looks is not None and row.looks.tryout:
         return "a try-out of few items is never accepted"
     if not row.failing:
         return f"it is {row.verdict} for another reason than its estimates"

@@ -25,7 +25,7 @@ from pytest_fairness.core.decisions import (
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily, unsealed_family
 from pytest_fairness.core.estimates import Estimate, Mark, SealedEstimate, marked_estimates, unsealed
-from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.formatting import format_bound, format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
@@ -227,7 +227,7 @@ class ComparisonRecorder:
         comparison = compare(value, op, number if override is None else override)
         if override is not None:
             comparison = replace(comparison, instead_of=number)
-        text = f"{format_subject(comparison.estimate)} {op} {comparison.bound:g}"
+        text = f"{format_subject(comparison.estimate)} {op} {format_bound(comparison.bound)}"
         if isinstance(value, Estimate):
             opposite = op in ("<", ">")
             name = f"{key_of(value)} {OPPOSITES[op] if opposite else op} {number!r}"

@@ -77,6 +77,8 @@ class CallCost(JsonRecord):
 
     questions: int
     """The most that graders ask."""
+    questions_usd: float | None = None
+    """The most that these cost; None where the price of a model that they ask is not known."""
     silent: Sequence[str] = ()
     """Grades whose grader asks without a declared number of questions."""
     price: tuple[float, float] | None = None
@@ -154,6 +156,7 @@ class ModelPlan(JsonRecord):
     price: tuple[float, float] | None = None
     cost_usd: float | None = None
     questions: int
+    questions_usd: float | None = None
     drawn: int = 0
     """Calls that ``--fairness-propensity`` would replace."""
     propensities: int = 0

@@ -115,11 +115,18 @@ def did_you_mean(word: object, words: Iterable[str]) -> str:
 
     >>> did_you_mean("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"
+    >>> did_you_mean("F", ["f", "m"])
+    "did you mean 'f'? Known: f, m"
     >>> print(did_you_mean("x", ["a\x1b]0;bell\x07"]))
     known: a\x1b]0;bell\x07
     """
     names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
-    close = difflib.get_close_matches(word if isinstance(word, str) else short_repr(word), names, n=3, cutoff=0.5)
+    folded: dict[str, list[str]] = {}
+    for name in names:  # Female is near to female, and F to f
+        folded.setdefault(name.casefold(), []).append(name)
+    typed = (word if isinstance(word, str) else short_repr(word)).casefold()
+    matches = difflib.get_close_matches(typed, folded, n=3, cutoff=0.5)
+    close = [name for match in matches for name in folded[match]][:3]
     known_names = ", ".join(names)
     if close:
         return f"did you mean {' or '.join(repr(name) for name in close)}? Known: {known_names}"

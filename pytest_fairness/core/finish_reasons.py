@@ -96,7 +96,7 @@ def withheld_grade(attempt: Attempt, grader: object) -> Grade | None:
     """
     grade = ungradable(attempt)
     if grade is None and attempt.answer is not None and _is_blank(attempt.answer):
-        grade = Grade.none("unparsed", f"no answer: {attempt.answer.text[:40]!r}")
+        grade = Grade.none("unparsed", "the answer is empty")
     is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
     return None if is_accepted else grade
 

@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 from unicodedata import category, normalize
@@ -14,6 +15,8 @@ from pytest_fairness.core.errors import FairnessError, short_repr
 
 LONGEST_TITLE = 100
 """The most characters of the title of a threshold or metric."""
+LARGEST_PART = 9
+"""The largest numerator and denominator of a bound that is written as a fraction."""
 DAY = 86_400.0
 """Seconds."""
 _UNITS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
@@ -43,7 +46,7 @@ def counted(number: int, noun: str) -> str:
     """
     if number == 1:
         return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("ly") else f"{number:,} {noun}s"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith(("ly", "try")) else f"{number:,} {noun}s"
 
 
 def one_line(text: str, most: int) -> str:
@@ -83,6 +86,38 @@ def align_columns(rows: Iterable[Sequence[str]], *, width: int | None = None, to
             yield from textwrap.wrap(name, width or len(name))
         shown = name if len(name) <= first else ""
         yield "  ".join([shown.ljust(first), *map(justify, cells, sizes)]).rstrip()
+
+
+def format_bound(bound: float) -> str:
+    """Return a bound as people write it: a fraction that no short decimal equals, as in ``2/3``.
+
+    >>> format_bound(0.8), format_bound(2 / 3), format_bound(-1 / 3), format_bound(0.6667), format_bound(10 / 7)
+    ('0.8', '2/3', '-1/3', '0.6667', '1.42857')
+    """
+    return _as_fraction(bound) if float(f"{bound:g}") != bound else f"{bound:g}"
+
+
+def format_bounds(bounds: Sequence[float]) -> list[str]:
+    """Return bounds as people write them; both are fractions where one is the other turned over.
+
+    >>> format_bounds([0.8, 1.25]), format_bounds([2 / 3, 3 / 2]), format_bounds([2 / 3, 1.2])
+    (['0.8', '1.25'], ['2/3', '3/2'], ['2/3', '1.2'])
+    """
+    texts = list(map(format_bound, bounds))
+    are_fractions = len(bounds) == 2 and "/" in "".join(texts) and math.isclose(bounds[0] * bounds[1], 1)
+    return list(map(_as_fraction, bounds)) if are_fractions else texts
+
+
+def format_span(low: float, high: float) -> str:
+    """Return a lower and an upper bound: ``2/3 to 3/2``."""
+    return " to ".join(format_bounds([low, high]))
+
+
+def _as_fraction(value: float) -> str:
+    """Return a fraction with a small denominator; another value as a decimal."""
+    fraction = Fraction(value).limit_denominator(LARGEST_PART) if math.isfinite(value) else Fraction(0)
+    is_simple = abs(fraction.numerator) <= LARGEST_PART and math.isclose(fraction, value, rel_tol=1e-12)
+    return str(fraction) if is_simple else f"{value:g}"
 
 
 def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
@@ -244,8 +279,8 @@ def bounds_of(row: Bounded) -> str:
     low, high = row.bounds
     note = " (override)" if "bounds" in row.own else ""
     if low is not None and high is not None:
-        return f"{low:g} to {high:g}{note}"
-    return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + note
+        return f"{format_span(low, high)}{note}"
+    return " and ".join(f"{comparison.op} {format_bound(comparison.bound)}" for comparison in row.comparisons) + note
 
 
 def bounds_phrase(row: Bounded) -> str:
@@ -263,8 +298,8 @@ def span_text(span: Sequence[float | None]) -> str:
     """
     low, high = span
     if low is None:
-        return "none" if high is None else f"at most {high:g}"
-    return f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+        return "none" if high is None else f"at most {format_bound(high)}"
+    return f"at least {format_bound(low)}" if high is None else format_span(low, high)
 
 
 def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
@@ -304,6 +339,18 @@ def format_rates(rates: Mapping[str, float | None]) -> str:
     if len(shares) < max(len(rates), 2):
         return ""
     return _opposed({group: f"{rate:.1%} for {group}" for group, rate in shares.items()}, shares)
+
+
+def format_levels(levels: Mapping[str, float | None]) -> str:
+    """Return the mean of each group as `format_tallies` does; empty where fewer than two are known.
+
+    >>> format_levels({"female": 6.2104, "male": 5.9, "other": None})
+    '6.210 for female against 5.900 for male'
+    """
+    means = {group: mean for group, mean in levels.items() if mean is not None and math.isfinite(mean)}
+    if len(means) < 2:
+        return ""
+    return _opposed({group: f"{number(mean, 3)} for {group}" for group, mean in means.items()}, means)
 
 
 def _opposed(texts: Mapping[str, str], shares: Mapping[str, float]) -> str:

@@ -6,7 +6,14 @@ import math
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import counted, format_rates, format_subject, format_tallies, span_text
+from pytest_fairness.core.formatting import (
+    counted,
+    format_rates,
+    format_span,
+    format_subject,
+    format_tallies,
+    span_text,
+)
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
@@ -68,7 +75,9 @@ def narrow_band_text(judgment: Judgment) -> str:
         ends = [(math.log(lower), math.log(upper)) if lower > 0 else (-math.inf, upper) for lower, upper in ends]
     interval, band = (upper - lower for lower, upper in ends)
     return (
-        f"the interval is wider than {low:g} to {high:g}: no value can be fair at this size" if interval > band else ""
+        f"the interval is wider than {format_span(low, high)}: no value can be fair at this size"
+        if interval > band
+        else ""
     )
 
 

@@ -40,7 +40,12 @@ class Pyproject:
             raise FairnessError(f"{path} cannot be read: {reason}") from None
         from pytest_fairness.core.toml_tables import parse_toml
 
-        return cls(path, text, parse_toml(text, str(path)))
+        document = parse_toml(text, str(path))
+        file = cls(path, text, document)
+        tools = document.get("tool")
+        if isinstance(tools, dict) and (misspelled := TOOL.replace("-", "_")) in tools:
+            raise FairnessError(f"{file.where(misspelled)}: [tool.{misspelled}] is not read: write [tool.{TOOL}]")
+        return file
 
     @classmethod
     def read_ours(cls, root: Path) -> Pyproject:

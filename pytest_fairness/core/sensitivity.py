@@ -14,7 +14,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import Control
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import number
+from pytest_fairness.core.formatting import decimals, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,11 @@ class ControlResponse:
         if self.estimate is None or self.estimate.invalid:
             reason = self.estimate.invalid if self.estimate is not None else "it was not measured"
             return f"whether the answers follow `{control.by}` ({of}, {to}){where} is not known: {reason}"
-        rates = ", ".join(f"{level} {number(value, 2)}" for level, value in self.levels.items())
+        digits = decimals((self.estimate.low, self.estimate.high), (self.at_least,))
+        rates = ", ".join(f"{level} {number(value, digits)}" for level, value in self.levels.items())
         follow = {Decision.TRUE: "follow", Decision.FALSE: "do not depend on"}.get(self.decision, "may not depend on")
-        low, high = number(self.estimate.low, 2), number(self.estimate.high, 2)
-        counts = f"at least {number(self.at_least, 2)} counts"
+        low, high, at_least = (number(end, digits) for end in (self.estimate.low, self.estimate.high, self.at_least))
+        counts = f"at least {at_least} counts"
         counts += "" if self.odds_ratio is None else f", an odds ratio of {self.odds_ratio:g}"
         size = f"difference {low} to {high}; {counts}"
         return f"the answers {follow} `{control.by}`{where} ({rates}; {size})"

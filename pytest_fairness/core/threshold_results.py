@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice
 
-TRYOUT = "try-out"
-"""The identity of a run that is none of a threshold's looks: its sample was too small."""
 Bounds = tuple[float | None, float | None]
 """The lowest and the highest value; None where there is no such end."""
 
@@ -100,6 +98,8 @@ class ResponseResult(JsonRecord):
     """The smallest response that counts, in the units of the estimate."""
     odds_ratio: float | None = None
     """The odds ratio of decisions that this amounts to, at their rates; None for a grade that holds numbers."""
+    equals: str = ""
+    """The value that is counted, of a grade that holds text; empty for others."""
     constant: str = ""
     """The one value of all answers at both levels; empty where they differ."""
     levels: Mapping[str, float | None] = field(default_factory=dict)
@@ -114,6 +114,7 @@ class ResponseResult(JsonRecord):
         """Return the result of a response."""
         control, estimate = response.control, response.estimate
         numbers = {} if estimate is None else {"low": finite(estimate.low), "high": finite(estimate.high)}
+        values = () if estimate is None else (value for _, value in estimate.outcomes if value is not None)
         return cls(
             grade=control.grade,
             attribute=control.by,
@@ -124,6 +125,7 @@ class ResponseResult(JsonRecord):
             estimate=None if estimate is None else finite(estimate.value),
             at_least=finite(response.at_least),
             odds_ratio=response.odds_ratio,
+            equals=", ".join(map(str, values)),
             constant=response.constant,
             levels={level: finite(value) for level, value in response.levels.items()},
             decision=response.decision.value,
@@ -194,7 +196,8 @@ class LooksResult(JsonRecord):
     """Number of the judged run of the threshold on this model, from 1."""
     plan: Sequence[tuple[int, int, int, int]] = ()
     """Items, repetitions, attempts and clusters of each look's sample."""
-    anytime: int | None = None
+    tryout: bool = field(default=False, metadata=OPTIONAL)
+    """Whether the sample is too small to be fair."""
     identity: str = ""
     """A digest of the answers and the question that this run judged."""
     model: str = ""
@@ -203,7 +206,6 @@ class LooksResult(JsonRecord):
     """Number of earlier runs by verdict."""
     other_bounds: str = ""
     unversioned: bool = False
-    sequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +340,8 @@ class ThresholdResult(MetricResult):
     pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
     """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
     outside: Sequence[FailingEstimate] = ()
-    """Estimates that its test recorded and did not compare, which lie outside the bounds of a fair threshold."""
+    """Estimates that its test recorded and did not compare, which lie outside the bounds of one that is not
+    unfair."""
     clustering: Sequence[str] = ()
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
@@ -462,6 +465,8 @@ class ReleaseResult(JsonRecord):
     undecided: int = 0
     invalid: int = 0
     unfair_after_holm: int = 0
+    chance_not_excluded: Sequence[str] = ()
+    """The titles of the other unfair thresholds."""
     oldest: str | None = None
     """The day of the oldest answer that an earlier run asked for."""
     accepted: int = 0
@@ -492,8 +497,9 @@ class MarkResult(JsonRecord):
 
     @property
     def name(self) -> str:
-        """The suite, field or harm that is marked."""
-        return self.suite or self.field or self.harm or ""
+        """The suite, file or harm that is marked: ``suite bbq``."""
+        kinds = {"suite": self.suite, "file": self.field, "harm": self.harm}
+        return next((f"{kind} {name}" for kind, name in kinds.items() if name), "")
 
 
 def scale_result(scale: MarkScale | None) -> Mapping[str, Sequence[Bounds]] | None:

@@ -20,7 +20,7 @@ from pytest_fairness.core.dependence import (
 )
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.formatting import format_bound, format_subject
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
@@ -285,7 +285,7 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
         low, high = least.get(key, -math.inf), most.get(key, math.inf)
         if low > high or (low == high and (key, low) in strict):
             ends = ("above", "below") if low == high else ("at least", "at most")
-            bounds = f"{ends[0]} {low:g} and {ends[1]} {high:g}"
+            bounds = f"{ends[0]} {format_bound(low)} and {ends[1]} {format_bound(high)}"
             return f"no value is {bounds}: {comparison.estimate.metric} can never be fair"
     return ""
 
@@ -321,7 +321,7 @@ def _range_of(comparisons: Sequence[Comparison]) -> str:
     """Return the values of a metric and its bounds: ``rate(ok) has values from 0 to 1: >= 10``."""
     estimate = comparisons[0].estimate
     low, high = estimate.span or (-math.inf, math.inf)
-    bounds = " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in comparisons)
+    bounds = " and ".join(f"{comparison.op} {format_bound(comparison.bound)}" for comparison in comparisons)
     return f"{estimate.metric} has values from {low:g} to {high:g}: {bounds}"
 
 

@@ -315,6 +315,8 @@ def read_texts(path: Path, language: str) -> list[PromptText]:
                 texts.append(
                     PromptText(number, columns, text, found_mentions, _reason_without_variants(text, found_mentions))
                 )
+    if not texts:
+        raise FairnessError(f"{path} has no prompt: write one a line, of two words or more")
     return texts
 
 

@@ -35,6 +35,8 @@ class AllowedFolders:
 
     def path(self, filename: LocatedValue) -> Path:
         """Return the path of a file. Raises `DeclarationError` for one outside of these folders."""
+        if "://" in filename.text:
+            raise filename.error(f"{filename.text} is an address: download it, and name the file beside this one")
         path = self.folder / filename.text
         folders = [folder.resolve() for folder in (self.folder, self.allowed) if folder is not None]
         if not any(path.resolve().is_relative_to(folder) for folder in folders):

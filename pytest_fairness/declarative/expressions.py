@@ -19,6 +19,7 @@ from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.extensions import METRICS
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.declarative.expression_mistakes import EXAMPLE, describe_mistake
 
 LONGEST = 2_000
 """The most characters of an expression."""
@@ -55,7 +56,6 @@ _FAMILIES = ("rates", "differences", "ratios", "odds_ratios")
 """Measures that stand for several estimates, all of which must hold."""
 _NEGATED: Mapping[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _MARKS = ("A", "B", "C", "D")
-_EXAMPLE = "write a comparison such as rate(advance) >= 0.4"
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,10 @@ class Expression:
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except SyntaxError as error:
-            raise ExpressionError(f"it is no expression ({error.msg}): {_EXAMPLE}", (error.offset or 1) - 1) from None
+            message, offset = describe_mistake(text.strip(), error.msg)
+            raise ExpressionError(message, (error.offset or 1) - 1 if offset is None else offset) from None
         except (ValueError, MemoryError, RecursionError):
-            raise ExpressionError(f"it is no expression: {_EXAMPLE}") from None
+            raise ExpressionError(describe_mistake(text.strip())[0]) from None
         checker = _Checker(text.strip(), vocabulary)
         try:
             checker.condition(tree)
@@ -203,7 +204,8 @@ class _Checker:
         elif isinstance(node, ast.Compare):
             self._comparison(node)
         else:
-            self._fail(node, f"it compares nothing: {_EXAMPLE}")
+            message, offset = describe_mistake(self._text)
+            raise ExpressionError(message, offset or 0)
 
     def _comparison(self, node: ast.Compare) -> None:
         for op in node.ops:
@@ -212,7 +214,7 @@ class _Checker:
         sides = [node.left, *node.comparators]
         measures = [side for side in sides if not self._is_bound(side)]
         if not measures:
-            self._fail(node, f"it compares numbers only: {_EXAMPLE}")
+            self._fail(node, f"it compares numbers only: {EXAMPLE}")
         for first, second in pairwise(sides):
             if self._is_bound(first) == self._is_bound(second):
                 self._fail(second, "an estimate is compared with a number: take a difference or a ratio of two groups")
@@ -253,13 +255,15 @@ class _Checker:
         if isinstance(node, ast.Constant):
             number = is_number(node.value)
             if not number and node.value not in _MARKS:
-                self._fail(node, f"{node.value!r} is no number: {_EXAMPLE}")
+                self._fail(node, f"{node.value!r} is no number: {EXAMPLE}")
             if isinstance(node.value, int | float) and abs(node.value) > sys.float_info.max:
                 self._fail(node, f"{self._source_of(node)} is no finite number: leave the bound out")
             return True
         if isinstance(node, ast.Name):
             if node.id not in _MARKS:
-                self._fail(node, f"{node.id!r} is no number: write a measure such as rate({node.id})")
+                measure = node.id in MEASURES
+                use = f"{node.id}({next(iter(self._vocabulary.grades), 'GRADE')})" if measure else f"rate({node.id})"
+                self._fail(node, f"{node.id!r} is no number: write a measure such as {use}")
             return True
         return False
 
@@ -311,7 +315,10 @@ class _Checker:
         measure = self._find_measure(node, name)
         if len(node.args) != measure.grades:
             grades = "one grade" if measure.grades == 1 else f"{measure.grades} grades"
-            self._fail(node, f"{name} takes {grades} before its keywords, not {len(node.args)}")
+            example = ", ".join(["GRADE"] * measure.grades + [f"{word}=..." for word in measure.needs])
+            self._fail(
+                node, f"{name} takes {grades} before its keywords, not {len(node.args)}: write {name}({example})"
+            )
         keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
         accepted = [*measure.needs, *(word for word in measure.takes if word not in measure.needs)]
         for word, value in keywords.items():
@@ -348,8 +355,13 @@ class _Checker:
         if "by" in keywords:
             by = self._single(keywords["by"])
             if by not in self._vocabulary.groups:
+                similar = did_you_mean(str(by), self._vocabulary.groups)
+                is_other = by in self._vocabulary.others
                 self._fail(
-                    keywords["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._vocabulary.groups)}"
+                    keywords["by"],
+                    f"{by!r} is no group: vary it, or name it in `groups` of a table"
+                    if is_other
+                    else f"nothing varies by {by!r}; {similar}",
                 )
             for word in ("of", "to"):
                 if word in keywords:

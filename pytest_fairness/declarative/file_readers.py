@@ -18,6 +18,7 @@ DEPTH = 20
 """The deepest nesting that is read; a declaration needs 6."""
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
+_OBJECT = 'write one object a line, as in {"job": "nurse"}'
 _WORDS = {"": None, "~": None, "null": None, "true": True, "True": True, "false": False, "False": False}
 
 
@@ -46,13 +47,17 @@ def read_yaml(text: str, file: str) -> list[LocatedValue]:
 
 def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
     unclosed = error.context_mark is not None and "end of stream" in str(error.problem)
-    mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
+    begins_before = unclosed or error.context == "while scanning a simple key"
+    mark = error.context_mark if begins_before else error.problem_mark or error.context_mark
     reason = ", ".join(part for part in (error.context, error.problem) if part)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     if line[: len(line) - len(line.lstrip())].count("\t"):
         reason = "a tab indents it: indent by blanks"
-    return located_error(file, mark.line + 1, mark.column + 1, f"it is no YAML: {reason}")
+    if conflict := next((number for number, text in enumerate(lines, 1) if text.startswith("<<<<<<< ")), None):
+        return located_error(file, conflict, 1, "<<<<<<< marks a conflict of two versions: keep one of them")
+    shown = f"{line.strip()!r:.60}: " if line.strip() else ""
+    return located_error(file, mark.line + 1, mark.column + 1, f"it is no YAML: {shown}{reason}")
 
 
 class _Reader:
@@ -143,7 +148,7 @@ def read_jsonl(text: str, file: str) -> list[LocatedValue]:
         try:
             value = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
-            raise located_error(file, number, error.colno, f"it is no JSON: {error.msg}") from None
+            raise located_error(file, number, error.colno, f"it is no JSON: {error.msg}: {_OBJECT}") from None
         except _ReadError as error:
             raise located_error(file, number, None, str(error)) from None
         except RecursionError:

@@ -6,11 +6,13 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.attributes import PREFIX, attribute_rows
 from pytest_fairness.declarative.data import AllowedFolders, Row, rename_columns, rows_of_dataset, rows_of_file
@@ -38,7 +40,15 @@ class DeclarationBuilder:
         declared = self.document.get("vary")
         if declared is None:
             return {}
-        return {name: self._groups(name, node) for name, node in declared.value.items()}
+        groups_by_attribute = {name: self._groups(name, node) for name, node in declared.value.items()}
+        draw = self.document.get("draw")
+        most = max(len(fillings) for groups in groups_by_attribute.values() for fillings in groups.values())
+        if draw is not None and draw.value > most:
+            raise draw.error(
+                f"it is {draw.value}, and no group has more than {counted(most, 'filling')}: write a smaller number, "
+                "or leave it out"
+            )
+        return groups_by_attribute
 
     def _groups(self, attribute: str, node: LocatedValue) -> Groups:
         if isinstance(node.value, list):
@@ -48,12 +58,33 @@ class DeclarationBuilder:
                 group: child.value if isinstance(child.value, list) else [child] for group, child in node.value.items()
             }
             return {
-                group: [
-                    {attribute: group} | {slot: value.text for slot, value in child.value.items()} for child in nodes
-                ]
+                group: [{attribute: group, **self._filling(attribute, child)} for child in nodes]
                 for group, nodes in nodes_by_group.items()
             }
         return self._groups_of_file(attribute, node)
+
+    def _filling(self, attribute: str, node: LocatedValue) -> Filling:
+        """Return what a group fills in; a text alone fills in the only name of the template that is left."""
+        if isinstance(node.value, dict):
+            return {slot: value.text for slot, value in node.value.items()}
+        names = self._names_left
+        if len(names) == 1:
+            return {names[0]: node.text}
+        raise node.error(
+            f"it is {node.text!r:.60}: write what it fills in, as in {{{names[0] if names else attribute}: "
+            f"{node.text:.60}}}{f', since the template has {_listed(names)}' if names else ''}"
+        )
+
+    @cached_property
+    def _names_left(self) -> Sequence[str]:
+        """The names of the template that no column of items, attribute or other filling is called, in order."""
+        vary = self.document.value["vary"]
+        nodes = [child for node in vary.children for child in node.children]
+        fillings = [child for node in nodes for child in (node.children if _is_list(node) else [node])]
+        taken = {slot for filling in fillings if isinstance(filling.value, dict) for slot in filling.value}
+        taken |= {str(name) for row, _ in self.rows() for name in row} | vary.value.keys() | {CHOICES}
+        templates = [Template(node) for key in ("system", "template") if (node := self.document.get(key))]
+        return list(dict.fromkeys(name for template in templates for name in template.ordered if name not in taken))
 
     def _groups_of_file(self, attribute: str, node: LocatedValue) -> Groups:
         groups: dict[str, list[Filling]] = {}
@@ -161,11 +192,12 @@ class DeclarationBuilder:
         for groups, slots in self._people(item, vary):
             slots = {name: fill_in(text, values) for name, text in slots.items()}
             filled = {**{name: fill_in(value, slots) for name, value in values.items()}, **slots}
-            options = self._options({value: text.render(filled, item) for value, text in texts.items()})
+            about = ", ".join([repr(item), *(f"{attribute} {group}" for attribute, group in groups.items())])
+            options = self._options({value: text.render(filled, about) for value, text in texts.items()})
             filled[CHOICES] = options
             roles = ["system", "user"][-len(templates) :]
             messages = [
-                {"role": role, "content": template.render(filled, item)}
+                {"role": role, "content": template.render(filled, about)}
                 for role, template in zip(roles, templates, strict=True)
             ]
             metadata = {**fixed, **slots} | ({"options": options} if options else {})
@@ -221,7 +253,8 @@ class DeclarationBuilder:
             for slot, value in slots.items():
                 if slot not in filled_in:
                     raise value.key_error(f"nothing uses {slot!r}: write {{{{ {slot} }}}} into the template")
-            if not slots and not isinstance(node.value, str) and attribute not in filled_in:
+            are_texts = any(not isinstance(row.value, dict) for row in inline) and isinstance(node.value, dict)
+            if not slots and not are_texts and not isinstance(node.value, str) and attribute not in filled_in:
                 raise node.key_error(f"nothing uses {attribute!r}: write {{{{ {attribute} }}}} into the template")
             if isinstance(node.value, str) and not slots_by[attribute] & filled_in:
                 raise node.key_error(f"nothing uses a column of {node.text}: write one into the template")
@@ -246,6 +279,10 @@ class DeclarationBuilder:
 def slots_of(groups: Groups) -> set[str]:
     """Return the slots that the groups of an attribute fill in."""
     return {slot for fillings in groups.values() for filling in fillings for slot in filling}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(f"{{{{ {name} }}}}" for name in names)
 
 
 def _is_list(node: LocatedValue) -> bool:
@@ -295,21 +332,29 @@ class Template:
         try:
             parsed, self._render = compile_template(node.text)
         except TemplateSyntaxError as error:
-            raise self._error(f"it is no template: {error.message}", error.lineno) from None
+            wrong = (node.text.splitlines() or [""])[min(error.lineno, len(node.text.splitlines())) - 1].strip()
+            raise self._error(f"it is no template: {error.message}: {wrong!r:.80}", error.lineno) from None
         except (TemplateError, RecursionError, MemoryError, OverflowError, ValueError) as error:
             raise self._error(f"it is no template: {str(error) or type(error).__name__}", 1) from None
         self.names = find_undeclared_variables(parsed)
         """The names that must be filled in."""
-        self._lines = {name.name: name.lineno for name in reversed(list(parsed.find_all(syntax.Name)))}
+        nodes = list(parsed.find_all(syntax.Name))
+        self.ordered = list(dict.fromkeys(name.name for name in nodes if name.name in self.names))
+        """The same names in the order of the text."""
+        self._lines = {name.name: name.lineno for name in reversed(nodes)}
 
     def render(self, values: Mapping[str, Any], item: str) -> str:
-        """Return the message with these values. Raises `DeclarationError` where rendering fails."""
+        """Return the message with these values. Raises `DeclarationError`, naming the item, where rendering fails."""
+        from jinja2 import UndefinedError
+
         try:
             return self._render(dict(values))
         except BoundsError as error:
-            raise self._error(f"item {item!r} cannot be filled in: {error}", 1) from None
+            raise self._error(f"item {item} cannot be filled in: {error}", 1) from None
+        except UndefinedError as error:
+            raise self._error(f"item {item} cannot be filled in: {error.message}: give it a value there", 1) from None
         except Exception as error:  # noqa: BLE001 - whatever an expression of the user's raises
-            raise self._error(f"item {item!r} cannot be filled in: {type(error).__name__}: {error}", 1) from None
+            raise self._error(f"item {item} cannot be filled in: {type(error).__name__}: {error}", 1) from None
 
     def require(self, values: Mapping[str, Any]) -> None:
         """Raise `DeclarationError`, at its line, for a name that nothing fills in."""

@@ -138,7 +138,7 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
     crossed = document.get("crossed")
     varied = {slot for groups in vary.values() for slot in slots_of(groups)}
     if crossed is not None and crossed.text not in varied:
-        raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}")
+        raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}; {did_you_mean(crossed.text, varied)}")
     if calibration := document.get("calibration"):
         folders.path(calibration)
     mark_arguments = {key: document.value[key].plain for key in _PASSED if key in document.value}

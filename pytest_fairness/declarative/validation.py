@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from importlib.resources import files
@@ -14,7 +14,9 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import did_you_mean
 from pytest_fairness.core.extensions import GRADERS
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.written_numbers import plain_number
 from pytest_fairness.declarative.source import LocatedValue
 
 Rule = Mapping[str, Any]
@@ -88,7 +90,8 @@ def _needs_parameters(rule: Rule) -> bool:
 def _check(node: LocatedValue, rule: Rule) -> None:
     rule = _resolve_reference(rule)
     if "anyOf" in rule:
-        _check_any(node, [_resolve_reference(alternative) for alternative in rule["anyOf"]])
+        description = {"description": rule["description"]} if "description" in rule else {}
+        _check_any(node, [{**description, **_resolve_reference(alternative)} for alternative in rule["anyOf"]])
         return
     if not _fits(node, rule):
         raise _wrong_kind(node, [rule])
@@ -123,19 +126,26 @@ def _check_object(node: LocatedValue, rule: Rule) -> None:
     for name in rule.get("required", ()):
         if name not in node.value:
             raise node.error(f"{what} needs `{name}`: {fields[name].get('description', 'write it')}")
-    _check_size(node, rule.get("minProperties", 0), rule.get("maxProperties", math.inf))
+    _check_size(node, rule, rule.get("minProperties", 0), rule.get("maxProperties", math.inf))
 
 
 def _check_array(node: LocatedValue, rule: Rule) -> None:
-    _check_size(node, rule.get("minItems", 0), rule.get("maxItems", math.inf))
+    _check_size(node, rule, rule.get("minItems", 0), rule.get("maxItems", math.inf))
     for child in node.value:
         _check(child, rule.get("items", {}))
 
 
-def _check_size(node: LocatedValue, least: int, most: float) -> None:
+def _check_size(node: LocatedValue, rule: Rule, least: int, most: float) -> None:
     if not least <= len(node.value) <= most:
         count = f"at least {least}" if len(node.value) < least else f"at most {most}"
-        raise node.error(f"it has {len(node.value)} entries: it must have {count}")
+        entries = ", ".join(child.text if isinstance(node.value, list) else name for name, child in _named(node))
+        shown = f" ({entries:.60})" if entries else ""
+        raise node.error(f"it has {counted(len(node.value), 'entry')}{shown}: it must have {count}{_described(rule)}")
+
+
+def _named(node: LocatedValue) -> Iterator[tuple[str, LocatedValue]]:
+    """Yield the entries of a list or mapping; those of a list have no names."""
+    yield from node.value.items() if isinstance(node.value, dict) else (("", child) for child in node.value)
 
 
 def _check_scalar(node: LocatedValue, rule: Rule) -> None:
@@ -180,9 +190,17 @@ def _types(rule: Rule) -> Sequence[str]:
 
 def _wrong_kind(node: LocatedValue, rules: Sequence[Rule]) -> Exception:
     expected = dict.fromkeys(_NOUNS[kind] for rule in rules for kind in _types(rule))
-    description = next((f" ({rule['description']})" for rule in rules if "description" in rule), "")
+    description = next((_described(rule) for rule in rules if "description" in rule), "")
     actual = "empty" if node.value is None else f"{_shown(node.value)}"
-    return node.error(f"it is {actual}: it must be {' or '.join(expected)}{description}")
+    plain = plain_number(node.value) if isinstance(node.value, str) and _NOUNS["number"] in expected else ""
+    example = f": write {plain}" if plain else ""
+    if description.startswith(" (it must be "):
+        return node.error(f"it is {actual}: {description[2:-1]}{example}")
+    return node.error(f"it is {actual}: it must be {' or '.join(expected)}{description}{example}")
+
+
+def _described(rule: Rule) -> str:
+    return f" ({rule['description']})" if "description" in rule else ""
 
 
 def _shown(value: Any) -> str:

@@ -20,6 +20,7 @@ from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
+from pytest_fairness.core.written_numbers import plain_number
 from pytest_fairness.imports.recorded_answers import ACTIONS, UNGRADED
 from pytest_fairness.stats import table_columns, table_reader
 
@@ -119,7 +120,10 @@ class RecordedTable:
             raise FairnessError(f"{self._item!r} is the item and a group: an item would have one group only")
         rows = list(table_reader.read_columns(self.path, [*columns, *self._select]))
         if not rows:
-            raise FairnessError(f"{self.path} has no rows")
+            raise FairnessError(
+                f"{self.path} has no rows: its first line names the columns, such as {', '.join(columns)}, and each "
+                "further line is an answer"
+            )
         selected = table_columns.select_rows(rows, self._select, str(self.path))
         for number, row in selected:
             for name in (*columns, *(self._grades or ())):
@@ -174,14 +178,16 @@ class RecordedTable:
                 )
         if not grades and not self._actions:
             raise FairnessError(
-                f"{self.path} has no column of numbers, or of true and false{self._first_texts()}: name its grades"
+                f"{self.path} has no column of numbers, or of true and false, besides those of items and groups"
+                f"{self._first_texts()}: write what is judged as a number, or as true or false"
             )
         return grades
 
     def _no_number(self, name: str, number: int, value: Any) -> str:
+        plain = plain_number(str(value))
         return (
-            f"row {number}: its {name} is {value!r:.60}, which is no number: write it as 1234.5 or true, and leave the "
-            "field empty if the answer was not graded"
+            f"row {number}: its {name} is {value!r:.60}, which is no number: write it as "
+            f"{plain or '1234.5 or true'}, and leave the field empty if the answer was not graded"
         )
 
     def _first_texts(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.decisions import current_recorder
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.protocols import Model
@@ -133,6 +134,14 @@ class LazyBaseline:
         old = Origin(sample.model, store.served_by([graded.attempt.key for graded in sample.attempts]))
         if text := new.mistaken_for(old) or old.mistaken_for(new):
             raise FairnessError(f"nothing is compared with the baseline: {text}")
+
+    @property
+    def answers(self) -> str:
+        """A digest of the answers that the test was compared with; empty if it did not use them."""
+        if not self._cache:
+            return ""
+        grades = (f"{graded.attempt.key} {sorted(graded.grades.items())}" for graded in self._stored_sample.attempts)
+        return digest("\n".join(sorted(grades)))
 
     def covers(self, look: Look) -> bool:
         """Return whether the baseline has all items and repetitions of a look."""

@@ -29,6 +29,7 @@ from pytest_fairness.plugin.collection import (
     why_uncollected,
 )
 from pytest_fairness.plugin.compat import fail_fixture, is_refused_async
+from pytest_fairness.plugin.cost_estimate import announcement
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.failure_causes import ShownCauses
 from pytest_fairness.plugin.flips import begin, is_search
@@ -94,11 +95,17 @@ class CollectionHooks:
 
     def pytest_report_collectionfinish(self) -> list[str]:
         state = self._state
-        if not state.fairness.is_used or (state.lists_only and state.config.get_verbosity() < 0):
-            return []  # programs read the ids of ``--collect-only -q``
-        if state.lists_only and state.fairness.fault:
-            return [f"fairness: {state.fairness.fault}"]  # a run would be refused for it
-        return state.work.lines()
+        return state.work.lines() if state.fairness.is_used and not state.lists_only else []
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write what a listing has found, below its tests, which may be thousands."""
+        state = self._state
+        if not (state.lists_only and state.fairness.is_used) or state.config.get_verbosity() < 0:
+            return  # programs read the ids of ``--collect-only -q``
+        fault = state.fairness.fault  # a run would be refused for it
+        texts = [fault] if fault else state.fairness.probes.errors
+        for line in [*(line for text in texts for line in announcement(text)), *([] if fault else state.work.lines())]:
+            terminalreporter.write_line(line)
 
 
 class ItemHooks:

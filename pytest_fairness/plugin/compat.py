@@ -196,33 +196,6 @@ def expects_failure(item: pytest.Item) -> bool:
     return not item.config.getoption("runxfail") and evaluate_xfail_marks(item) is not None
 
 
-def count_reruns(item: pytest.Item, failure: type[Exception]) -> int:
-    """Return how often pytest-rerunfailures reruns a test that keeps failing by an exception of this class.
-
-    It has no public function for the filters ``--only-rerun`` and ``--rerun-except``. Of an expression only the name
-    of the class is known here, not the message. Checked with pytest-rerunfailures 15.0 and 16.7.
-    """
-    if not item.config.pluginmanager.hasplugin("rerunfailures"):
-        return 0
-    from pytest_rerunfailures import (  # type: ignore[import-untyped]
-        _get_rerun_filter_regex,
-        get_reruns_count,
-    )
-
-    def matches(filters: Iterable[str | type[BaseException]]) -> bool:
-        return any(
-            issubclass(failure, entry) if isinstance(entry, type) else re.search(entry, f"{failure.__name__}: ")
-            for entry in filters
-        )
-
-    only, never = (_get_rerun_filter_regex(item, name) or () for name in ("only_rerun", "rerun_except"))
-    mark = item.get_closest_marker("flaky")
-    is_off = mark is not None and mark.kwargs.get("condition", True) is False
-    if is_off or (only and not matches(only)) or matches(never):
-        return 0
-    return int(get_reruns_count(item) or 0)
-
-
 def report_portal(config: pytest.Config) -> Any:
     """Return the service of pytest-reportportal, which has no public accessor; None if it reports nothing.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import isgeneratorfunction
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.errors import FatalError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
+from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.terminal_text import wrap_text
 from pytest_fairness.report.phrases import money
@@ -17,6 +19,7 @@ from pytest_fairness.report.phrases import money
 if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.plugin.probe import Probe
+    from pytest_fairness.plugin.settings import Settings
 
 _WIDTH = 80
 """The width of lines, which are written in a worker without a terminal."""
@@ -99,7 +102,7 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimat
     tokens, propensities = _input_tokens(fairness, name, model)
     missing = fairness.store.unanswered(list(tokens))
     lengths = fairness.store.lengths(model.key)
-    length = fairness.settings.assume["output"] if lengths is None else lengths[0]
+    length = assumed_output(model.name, fairness.settings) if lengths is None else lengths[0]
     drawn = 1 - propensities / max(1, len(tokens))
     output = missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
     sent = sum(tokens.values()) * missing / max(1, len(tokens))
@@ -172,18 +175,52 @@ def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repeti
         prompts: The number of prompts of each item.
         repetitions: Attempts per prompt.
     """
-    bounded = {name: grader for name, grader in graders.items() if hasattr(grader, "most_questions")}
+    calls = calls_by_grader(graders, prompts, repetitions)
     unbounded = {
         name
         for name, grader in graders.items()
-        if name not in bounded and isgeneratorfunction(getattr(grader, "grade_item", None))
+        if name not in calls and isgeneratorfunction(getattr(grader, "grade_item", None))
     }
-    most = sum(grader.most_questions(count * repetitions) for count in prompts for grader in bounded.values())
-    return most, unbounded
+    return sum(calls.values()), unbounded
 
 
-def format_grader_calls(calls: int, unknown: Sequence[str]) -> str:
-    """Return the line on the calls of graders."""
+def calls_by_grader(graders: Mapping[str, Any], prompts: Iterable[int], repetitions: int) -> dict[str, int]:
+    """Return the most calls of each grader that declares a number; the arguments are those of `most_grader_calls`."""
+    counts = [count * repetitions for count in prompts]
+    return {
+        name: sum(map(grader.most_questions, counts))
+        for name, grader in graders.items()
+        if hasattr(grader, "most_questions")
+    }
+
+
+def format_grader_calls(calls: int, unknown: Sequence[str], usd: float | None = None) -> str:
+    """Return the line on the calls of graders, with what they cost at most if that is known."""
     parts = [f"graders ask up to {calls:,} more"] if calls else []
     parts += [f"the grader of {', '.join(unknown)} asks an unknown number of questions"] if unknown else []
-    return f"{'; '.join(parts)}; their cost is not in the estimate"
+    if usd is not None and not unknown:
+        return f"{parts[0]}: up to about {money(usd)} more, at a prompt and its answer each"
+    return f"{'; '.join(parts)}; their cost is not in the estimate, and is that of the model or judge that they ask"
+
+
+_REASONING = re.compile(
+    r"[:/](?:o[134]\b|gpt-5|deepseek-(?:r1|reasoner)|gemini-(?:2\.5|3)|grok-4|qwq|magistral)|thinking|reasoning_effort"
+)
+"""Names of models that reason before they answer, and parameters with which they do; their thoughts are output."""
+REASONING_OUTPUT = 1_000.0
+"""The tokens of an answer with its reasoning, where nothing is known of it."""
+
+
+def reasons(model: str) -> bool:
+    """Return whether a model of a name is known to reason before it answers.
+
+    >>> reasons("openai:gpt-5-mini"), reasons("openai:gpt-4o"), reasons("openai:gpt-5.2-chat?reasoning_effort=none")
+    (True, False, False)
+    """
+    return _REASONING.search(model) is not None and "reasoning_effort=none" not in model
+
+
+def assumed_output(model: str, settings: Settings) -> float:
+    """Return the tokens of an answer of which the store shows none: of --fairness-assume, or more with reasoning."""
+    output = settings.assume["output"]
+    return REASONING_OUTPUT if output == DEFAULT_ASSUMPTIONS["output"] and reasons(model) else output

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, PastResult, ThresholdResult
+from pytest_fairness.core.formatting import format_bound
+from pytest_fairness.core.threshold_results import LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 
@@ -81,7 +82,9 @@ class JudgedRuns:
     """The results of runs that began before the current one, whatever they asked, oldest first."""
 
     @classmethod
-    def record(cls, test: str, measured: LazyMeasured, judgment: Judgment, design: ThresholdDesign) -> JudgedRuns:
+    def record(
+        cls, test: str, measured: LazyMeasured, judgment: Judgment, design: ThresholdDesign, baseline: str
+    ) -> JudgedRuns:
         """Store that a threshold was judged on the sample of its first look, and count the runs before.
 
         Runs of older versions are counted from their results.
@@ -91,14 +94,15 @@ class JudgedRuns:
             measured: The sample.
             judgment: Its judgment.
             design: What it declares besides its test, which is part of the question.
+            baseline: A digest of the answers of another run that it is compared with; empty for none.
         """
         model = digest(measured.lifetime)
         question = [
             format_conditions(judgment),
             sorted(measured.fingerprints.items()),
             measured.tail,
-            measured.look.anytime,
             *([repr(design)] if design != type(design)() else []),
+            *([baseline] if baseline else []),
         ]
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}
@@ -106,9 +110,9 @@ class JudgedRuns:
         for past in judgments:
             if past.result.verdict in _JUDGED and _counts_for_model(past.result, measured.subject.name, model):
                 earlier.setdefault(_get_looks(past).identity or past.run, past)
-        earlier.pop(TRYOUT, None)
+        earlier.pop("try-out", None)  # which earlier versions did not count
         results = [_make_stored_look(key, past) for key, past in earlier.items()]
-        look, others = measured.take_look(test, model, identity, _sequence_digest(question, measured), results)
+        look, others = measured.take_look(test, model, identity, results)
         verdicts = dict.fromkeys(_JUDGED, 0)
         runs = {other.session: other for other in others if other.number < look.number}
         for run in runs.values():
@@ -128,7 +132,6 @@ class JudgedRuns:
             earlier=dict(self.verdicts),
             other_bounds=self.bounds,
             unversioned=self.unversioned,
-            sequence=self.look.sequence,
         )
 
 
@@ -148,13 +151,6 @@ def format_conditions(judgment: Judgment) -> list[str]:
     return [*sorted(needs), *map(str, sorted(replaced))]
 
 
-def _sequence_digest(question: list[Any], measured: LazyMeasured) -> str:
-    """Return a digest that the runs of one growing sample share; empty without anytime-valid intervals."""
-    if measured.look.anytime is None:
-        return ""
-    return digest(json.dumps([question, measured.probe.chosen, measured.look.size.repetitions]))
-
-
 def _get_looks(past: PastResult) -> LooksResult:
     return past.result.looks or LooksResult()
 
@@ -170,7 +166,6 @@ def _make_stored_look(identity: str, past: PastResult) -> StoredLook:
         identity=identity,
         run=past.run,
         session=identity,  # not known: a session of its own
-        sequence=looks.sequence,
         number=looks.run,
         verdict=past.result.verdict,
     )
@@ -189,7 +184,7 @@ def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
     for past in reversed(earlier):
         past_bounds = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
         if past.result.metric == metric and past_bounds != current_bounds:
-            bounds = " and ".join(f"{op} {bound:g}" for op, bound in past_bounds)
+            bounds = " and ".join(f"{op} {format_bound(bound)}" for op, bound in past_bounds)
             return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""
 

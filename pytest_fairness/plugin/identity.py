@@ -96,12 +96,25 @@ class Probes:
         return str(reduce(operator.add, reports)) if reports else ""
 
     @property
+    def built(self) -> list[Probe]:
+        """The probes of the collected tests."""
+        return list(self._probes.values())
+
+    @property
+    def errors(self) -> list[str]:
+        """A remark for each probe whose items could not be built: its data or an extra is missing, say."""
+        return [probe.error for probe in self._probes.values() if probe.error]
+
+    @property
     def confounds(self) -> list[str]:
-        """A remark for each kind of confound in the design of a probe."""
+        """A remark for each probe with confounds in its design: one of them, and the kinds of the others."""
         remarks = []
         for probe in self._probes.values():
-            by_kind = {confound.kind: confound for confound in reversed(find_confounds(probe.designed_items))}
-            remarks += [f"{probe.function.__name__}: confound: {confound.text}" for confound in by_kind.values()]
+            if confounds := find_confounds(probe.designed_items):
+                first, *others = confounds
+                kinds = ", ".join(dict.fromkeys(other.kind for other in others))
+                more = f"; {len(others)} more ({kinds}): pytest-fairness vary lists them" if others else ""
+                remarks.append(f"{probe.function.__name__}: confound: {first.text}{more}")
         return remarks
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,9 +35,9 @@ class Call:
         return cls(tests, tuple(_selection_options(config)), _relative_folder(root, folder))
 
 
-def run_pytest(*arguments: str) -> int:
-    """Run pytest in this process and return its exit code."""
-    return int(pytest.main(["-W", _LOADED_ALREADY, *arguments]))
+def run_pytest(*arguments: str, plugins: Sequence[object] = ()) -> int:
+    """Run pytest in this process, with further plugins, and return its exit code."""
+    return int(pytest.main(["-W", _LOADED_ALREADY, *arguments], plugins=plugins))
 
 
 def _relative_folder(root: Path, folder: Path) -> str | None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.probe import Probe
 
 NO_JUDGE = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
+UNNAMED_JUDGE = "simulated:judge"
+"""The model in place of a judge that a plan is not given."""
 _JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
 """The module of `Judge`. It is imported by suites only, so that other runs start faster."""
 
@@ -162,6 +164,8 @@ def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.Fixture
             if str(error) != NO_JUDGE:
                 raise
             is_missing = judge is grader
+        if is_missing and fairness.settings.plan:  # a plan counts the calls of a judge without its name
+            return [fairness.models.resolve(UNNAMED_JUDGE)]
         if is_missing:  # outside of the block, so that the report has one line
             test = cast("pytest.Function", fairness.test)
             fairness.causes.end(test, NO_JUDGE, fairness.work.count_attempts(get_item_parameter(test)))

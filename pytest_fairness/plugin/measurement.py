@@ -25,7 +25,7 @@ from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.profiles import SMOKE
-from pytest_fairness.plugin.sequential_looks import Look, count_declared_clusters, plan_looks
+from pytest_fairness.plugin.sequential_looks import Look, plan_looks
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
@@ -200,10 +200,9 @@ class LazyMeasured:
 
     def first_look(self, looks: int) -> Look:
         """Return the first look of a plan with at most ``looks`` looks."""
-        anytime = self._fairness.settings.anytime
-        items_only = anytime or self.probe.is_propensity
+        items_only = self.probe.is_propensity
         sizes = plan_looks(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
-        return Look(1, sizes, self.tail, anytime=count_declared_clusters(self.probe) if anytime else None)
+        return Look(1, sizes, self.tail)
 
     def load(self) -> Measured:
         """Return the metrics of the current look's sample; missing answers are requested.
@@ -238,12 +237,21 @@ class LazyMeasured:
         return digest("\n".join([self._sample.answers, *(sample.model_key for sample in self._history.samples)]))
 
     def extends(self, run: str) -> bool:
-        """Return whether the sample of the first look has all answers of an earlier run."""
-        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
-        if sample is None or run == self._fairness.run:
+        """Return whether the sample of the first look holds that of an earlier run.
+
+        It has all its answers; of an application without a version, whose answers are never used again, all its items.
+        """
+        runs, attempts = self._fairness.store.runs, self._samples[1].attempts
+        if run == self._fairness.run:
             return False
-        stored = {graded.attempt.key for graded in self._samples[1].attempts if graded.attempt.from_store}
-        return {graded.attempt.key for graded in sample.attempts} <= stored
+        if self.unversioned:
+            keys = [key for probe, _, key in runs.samples(run) if probe == self.probe.id]
+            samples = [sample for key in keys if (sample := runs.sample(run, self.probe.id, key)) is not None]
+            items = {graded.item.id for graded in attempts}
+            return bool(samples) and all({graded.item.id for graded in sample.attempts} <= items for sample in samples)
+        sample = runs.sample(run, self.probe.id, self.subject.key)
+        stored = {graded.attempt.key for graded in attempts if graded.attempt.from_store}
+        return sample is not None and {graded.attempt.key for graded in sample.attempts} <= stored
 
     @property
     def lifetime(self) -> str:
@@ -265,8 +273,6 @@ class LazyMeasured:
         """Whether the run is a smoke run, or the sample of its last look is under a quarter of the declared one."""
         if self.is_smoke:
             return True
-        if self.look.anytime is not None:  # its intervals are valid at every size
-            return False
         items, attempts = self._sample.items, len(self._sample.attempts)
         if self.look.total > 1:
             planned = self.look.plan[-1]
@@ -291,15 +297,14 @@ class LazyMeasured:
         return [past for past in judgments if past.run != run and past.started <= started]
 
     def take_look(
-        self, test: str, model: str, identity: str, sequence: str, others: Sequence[StoredLook]
+        self, test: str, model: str, identity: str, others: Sequence[StoredLook]
     ) -> tuple[StoredLook, list[StoredLook]]:
-        """Record a look at a threshold in the store; a try-out is not recorded.
+        """Record a look at a threshold in the store.
 
         Args:
             test: The id of the threshold's test.
             model: A digest of the model over which runs are counted.
             identity: A digest of the answers and the question that are judged.
-            sequence: The sequence of looks that it belongs to.
             others: The earlier looks.
 
         Returns:
@@ -315,9 +320,8 @@ class LazyMeasured:
             identity=identity,
             run=self._fairness.run,
             session=store.session,
-            sequence=sequence,
         )
-        return store.looks.take(look, others, self.extends, keep=not self.is_tryout)
+        return store.looks.take(look, others, self.extends, tryout=self.is_tryout)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""

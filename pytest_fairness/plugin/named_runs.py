@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.plugin.settings import Settings
-from pytest_fairness.store.location import LATEST
+from pytest_fairness.store.location import LATEST, no_store
 
 if TYPE_CHECKING:
     from pytest_fairness.store.location import StoreLocation
@@ -71,7 +71,7 @@ def earlier_runs(store: StoreLocation) -> Iterator[Runs]:
         StoreError: There is no such store.
     """
     if not store.exists():
-        raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")
+        raise no_store(store, " to find an earlier run in")
     from pytest_fairness.store.archive import readable
     from pytest_fairness.store.database import Database
     from pytest_fairness.store.runs import Runs

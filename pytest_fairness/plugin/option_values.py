@@ -1,12 +1,14 @@
 """Parsers and checks of option values, from the text of a user to the value of a setting.
 
-A parser takes the value and the folders of the run, and raises `OptionValueError` with a rule. Every pytest run loads
-this module, so it imports next to nothing.
+A parser takes the value and the folder of whoever wrote it, to which relative paths refer: where the command is typed,
+or the folder of the ini file. It raises `OptionValueError` with a rule. Every pytest run loads this module, so it
+imports next to nothing.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -35,7 +37,7 @@ _RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
 
 
 class RunFolders(NamedTuple):
-    """The folders of a run, to which relative paths refer."""
+    """The folders of a run, to which relative paths refer: of the command line, and of the ini file and defaults."""
 
     invocation: Path
     """The working directory of pytest."""
@@ -113,12 +115,12 @@ def plain_number(kind: type, text: str) -> float:
         return int(number)
 
 
-def unique(values: Sequence[str], _: RunFolders) -> tuple[str, ...]:
+def unique(values: Sequence[str], _: Path) -> tuple[str, ...]:
     """Return the different values, in order."""
     return tuple(dict.fromkeys(values))
 
 
-def comma_separated(text: str, _: RunFolders) -> tuple[str, ...]:
+def comma_separated(text: str, _: Path) -> tuple[str, ...]:
     """Return the names of a list with commas."""
     return names_in(text)
 
@@ -128,29 +130,49 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
-def invocation_path(text: str, folders: RunFolders) -> Path:
-    """Return a path, relative to the working directory."""
-    return folders.invocation / Path(text).expanduser()
+def path(text: str, base: Path) -> Path:
+    """Return a path, relative to the folder of whoever wrote it."""
+    return base / Path(text).expanduser()
 
 
-def home_path(text: str, folders: RunFolders) -> Path:
-    """Return a path, relative to the folder of the ini file."""
-    return folders.home / Path(text).expanduser()
+def report_path(text: str, base: Path) -> Path | None:
+    """Return the path of the HTML report; None for ``none``."""
+    return None if text == "none" else path(text, base)
 
 
-def report_path(text: str, folders: RunFolders) -> Path | None:
-    """Return the path of the HTML report; None for ``none``. The default lies in the home folder."""
-    if text == "none":
-        return None
-    return folders.home / text if text == DEFAULT_REPORT else invocation_path(text, folders)
+def store_location(text: str, base: Path) -> StoreLocation:
+    """Return the location of a store, a path or a URL."""
+    return parse_location(text, base)
 
 
-def store_location(text: str, folders: RunFolders) -> StoreLocation:
-    """Return the location of a store, a path relative to the home folder or a URL."""
-    return parse_location(text, folders.home)
+def from_root(model: str, base: Path, root: Path) -> str:
+    """Return the name of a model whose files are named relative to a folder, with their names relative to the rootdir.
+
+    There its name and its stored answers are the same wherever it was typed.
+
+    >>> from_root("http:bot.toml?system=you.txt", Path("/project/bots"), Path("/project"))
+    'http:bots/bot.toml?system=bots/you.txt'
+    >>> from_root("openai:gpt-5-mini", Path("/project/bots"), Path("/project"))
+    'openai:gpt-5-mini'
+    """
+
+    def rooted(name: str) -> str:
+        if name.startswith("~") or Path(name).is_absolute():
+            return name
+        return Path(os.path.relpath(base / name, root)).as_posix()
+
+    if base == root:
+        return model
+    head, mark, parameters = model.partition("?")
+    provider, _, name = head.partition(":")
+    is_file = provider == "replay" or (provider == "http" and name.endswith(".toml"))
+    if name and (is_file or (provider == "transformers" and (base / name).is_dir())):
+        head = f"{provider}:{rooted(name)}"
+    parameters = re.sub(r"(?<![^&])system=([^&]+)", lambda match: f"system={rooted(match[1])}", parameters)
+    return f"{head}{mark}{parameters}"
 
 
-def max_age(text: str, _: RunFolders) -> float:
+def max_age(text: str, _: Path) -> float:
     """Return the seconds of an age such as ``30d``."""
     try:
         return age(text)
@@ -158,24 +180,24 @@ def max_age(text: str, _: RunFolders) -> float:
         raise OptionValueError(text, str(error)) from None
 
 
-def accepted_outcome(text: str, _: RunFolders) -> str:
+def accepted_outcome(text: str, _: Path) -> str:
     """Return the outcome of a test whose verdict was accepted: ``pass`` or ``fail``."""
     if text not in ("pass", "fail"):
         raise OptionValueError(text, "write pass or fail")
     return text
 
 
-def batch_mode(text: str, _: RunFolders) -> BatchMode:
+def batch_mode(text: str, _: Path) -> BatchMode:
     """Return a batch mode."""
     if text not in ("submit", "wait"):
         raise OptionValueError(text, "write submit or wait")
     return cast("BatchMode", text)
 
 
-def ray_address(text: str, _: RunFolders) -> str:
+def ray_address(text: str, _: Path) -> str:
     """Return the address in ``ray[:ADDRESS]``; ``local`` without one.
 
-    >>> folders = RunFolders(Path(), Path())
+    >>> folders = Path()
     >>> ray_address("ray", folders), ray_address("ray:host:6379", folders)
     ('local', 'host:6379')
     """
@@ -187,7 +209,7 @@ def ray_address(text: str, _: RunFolders) -> str:
     return address
 
 
-def run_id(text: str, _: RunFolders) -> str:
+def run_id(text: str, _: Path) -> str:
     """Return the id of a run; for ``ci`` that of the CI pipeline."""
     run = read_ci_run_id() if text == "ci" else text
     if run is None:
@@ -197,7 +219,7 @@ def run_id(text: str, _: RunFolders) -> str:
     return run
 
 
-def shard(text: str, _: RunFolders) -> Shard:
+def shard(text: str, _: Path) -> Shard:
     """Return a shard from ``I/N``."""
     try:
         return Shard.parse(text)
@@ -205,7 +227,7 @@ def shard(text: str, _: RunFolders) -> Shard:
         raise OptionValueError(text, str(error)) from None
 
 
-def assumptions(text: str, _: RunFolders) -> dict[str, float]:
+def assumptions(text: str, _: Path) -> dict[str, float]:
     """Return the assumptions in ``NAME=NUMBER,...``, with the default of every other one."""
     numbers: dict[str, float] = {}
     for part in filter(None, text.replace(" ", "").split(",")):
@@ -221,14 +243,14 @@ def assumptions(text: str, _: RunFolders) -> dict[str, float]:
     return DEFAULT_ASSUMPTIONS | numbers
 
 
-def profile(text: str, _: RunFolders) -> str:
+def profile(text: str, _: Path) -> str:
     """Return the name of a profile."""
     if text not in CONCLUSIONS:
         raise OptionValueError(text, did_you_mean(text, CONCLUSIONS))
     return text
 
 
-def prices(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[float, float]]:
+def prices(texts: Sequence[str], _: Path) -> dict[str, tuple[float, float]]:
     """Return the prices in ``[NAME=]IN/OUT``, by the name of the model, which may be empty."""
     by_model = {}
     for text in texts:
@@ -245,7 +267,7 @@ def prices(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[float, float]
     return by_model
 
 
-def attribute_values(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[str, ...]]:
+def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]]:
     """Return the values in ``NAME=VALUE``, by the name of the attribute."""
     values: dict[str, tuple[str, ...]] = {}
     for text in texts:
@@ -256,14 +278,14 @@ def attribute_values(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[str
     return values
 
 
-def data_folders(texts: Sequence[str], folders: RunFolders) -> DataFolderSettings:
+def data_folders(texts: Sequence[str], base: Path) -> DataFolderSettings:
     """Return the folder in each ``SUITE=DIR``, by suite; the text itself for ``hub`` and ``hub@COMMIT``."""
     by_suite: dict[str, Path | str] = {}
     for text in texts:
         suite, separator, folder = text.partition("=")
         if not (suite and separator and folder):
             raise OptionValueError(text, "write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
-        by_suite[suite] = folder if re.fullmatch("hub(@.*)?", folder) else invocation_path(folder, folders)
+        by_suite[suite] = folder if re.fullmatch("hub(@.*)?", folder) else path(folder, base)
     return DataFolderSettings(by_suite)
 
 

@@ -25,7 +25,6 @@ from pytest_fairness.plugin.option_values import (
     Check,
     DataFolderSettings,
     OptionValueError,
-    RunFolders,
     number_above,
     whole_number,
 )
@@ -52,7 +51,7 @@ class Option:
     """Whether it may be given several times."""
     flag: bool = False
     check: Check | None = None
-    parse: Callable[[Any, RunFolders], Any] | None = None
+    parse: Callable[[Any, Path], Any] | None = None
     """A function from a non-empty value to the value of the setting."""
     repeat: bool | str = False
     """Whether a command that repeats the run has the option; a name means "only together with that option"."""
@@ -121,18 +120,18 @@ class Option:
         if self.check is not None and value is not None and (rule := self.check(value)):
             raise pytest.UsageError(f"{self.flag_text} {rule}")
 
-    def parse_value(self, value: Any, folders: RunFolders) -> Any:
+    def parse_value(self, value: Any, base: Path) -> Any:
         """Return the value of the setting.
 
         Args:
             value: The value of the command line or the ini file.
-            folders: The folders to which relative paths refer.
+            base: The folder to which relative paths refer.
 
         Raises:
             pytest.UsageError: The value is malformed; in one line.
         """
         try:
-            return value if value is None or self.parse is None else self.parse(value, folders)
+            return value if value is None or self.parse is None else self.parse(value, base)
         except OptionValueError as error:
             raise pytest.UsageError(f"{self.flag_text} {error}") from None
         except FairnessError as error:
@@ -176,11 +175,6 @@ class Options:
         "Maximum number of interim looks of --fairness-resolve; each adds as many attempts as the first",
         "N", type=int, default=8, check=whole_number(2, 20), repeat="resolve", requires="resolve",
     )  # fmt: skip
-    anytime: bool = declare(
-        "Use anytime-valid intervals: the sample may be extended and evaluated again any number of times. "
-        "They are about 1.5 times as wide",
-        flag=True, repeat=True, needs_probe=True,
-    )  # fmt: skip
     fresh: bool = declare(
         "Request every answer again instead of reusing stored answers of earlier runs", flag=True, excludes=("offline",)
     )
@@ -200,7 +194,7 @@ class Options:
     )  # fmt: skip
     evidence: Path | None = declare(
         "TOML file with clauses of laws and standards that the table of evidence has besides those of this package",
-        "PATH", parse=values.home_path,
+        "PATH", parse=values.path,
     )  # fmt: skip
     adjust: tuple[str, ...] = declare(
         "Earlier run whose models' answers to all items adjust the estimates of a sample, where that makes their error "
@@ -213,7 +207,7 @@ class Options:
     )  # fmt: skip
     verify: Path | None = declare(
         "Make no model calls: evaluate the thresholds of a results file again on its run's answers, and compare",
-        "PATH", parse=values.invocation_path, excludes=("plan", "certify", "shard"),
+        "PATH", parse=values.path, excludes=("plan", "certify", "shard"),
     )  # fmt: skip
     plan: bool = declare(
         "Make no model calls: predict verdicts, calls and cost, from the store or else from assumptions",
@@ -356,13 +350,13 @@ class Options:
         "Threshold of these tasks: `acc >= 0.8`, or an expression as in declarative suites (repeatable)",
         "EXPRESSION", many=True, parse=values.unique, repeat=True,
     )  # fmt: skip
-    json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.invocation_path)
+    json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.path)
     report: Path | None = declare(
         "Write the HTML report to this file; `none` writes none",
         "PATH", default=DEFAULT_REPORT, parse=values.report_path,
     )  # fmt: skip
     env_file: Path | None = declare(
-        "Read API keys from this file; environment variables take precedence", "PATH", parse=values.invocation_path
+        "Read API keys from this file; environment variables take precedence", "PATH", parse=values.path
     )
 
 

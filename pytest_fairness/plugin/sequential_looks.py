@@ -1,8 +1,7 @@
 """Interim looks at a threshold: the size of each sample, and its part of the error probability.
 
 A threshold is looked at again when its verdict was undecided. The looks are declared before the run and share the error
-probability: each is evaluated at the tail of its share. With ``--fairness-anytime`` the intervals are valid at every
-size of the sample, however often it grows.
+probability: each is evaluated at the tail of its share.
 """
 
 from __future__ import annotations
@@ -43,8 +42,6 @@ class Look:
     """The probability to err on either side, over all looks and runs."""
     run: int = 1
     """The number of the evaluated run of the threshold on this model, counted from 1."""
-    anytime: int | None = None
-    """The number of clusters for which anytime-valid intervals are tightest; None for intervals of a fixed sample."""
 
     @property
     def total(self) -> int:
@@ -76,21 +73,19 @@ class Look:
 
     @property
     def next_share(self) -> float:
-        """The error probability of the next run over that of this one; anytime-valid runs count as one."""
+        """The error probability of the next run over that of this one."""
         from pytest_fairness.stats.sequential import run_tail
 
-        return 1.0 if self.anytime is not None else run_tail(self.run + 1, self.tail) / run_tail(self.run, self.tail)
+        return run_tail(self.run + 1, self.tail) / run_tail(self.run, self.tail)
 
     def design(self, probe: Probe) -> tuple[list[ProbeItem], int]:
         """Return the items and repetitions of this look."""
         return sorted(_select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
 
     def _tail(self, spending: Spending) -> float:
-        from pytest_fairness.stats.sequential import anytime_tail, look_tails, run_tail
+        from pytest_fairness.stats.sequential import look_tails, run_tail
 
         tail = run_tail(self.run, self.tail)
-        if self.anytime is not None:
-            return anytime_tail(self.size.clusters, self.anytime, tail)
         return look_tails([size.attempts for size in self.plan], tail, spending)[self.number - 1]
 
 
@@ -114,11 +109,6 @@ def plan_looks(probe: Probe, repetitions: int, looks: int, *, items_only: bool =
         if not sizes or size.attempts > sizes[-1].attempts:
             sizes.append(size)
     return tuple(sizes)
-
-
-def count_declared_clusters(probe: Probe) -> int:
-    """Return the number of clusters of a whole probe, without filters and sampling."""
-    return _count_clusters([*probe.items, *probe.reserve, *probe.filtered], probe)
 
 
 def _select_items(probe: Probe, number: int) -> list[ProbeItem]:

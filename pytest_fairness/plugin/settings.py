@@ -18,7 +18,7 @@ from pytest_fairness.core.output_files import PAGE, RESULTS, refuse_others
 from pytest_fairness.plugin.compat import is_repeated_on_changes, rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.invocation import Call
-from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
+from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, from_root, relative_to
 from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
 from pytest_fairness.plugin.shards import read_ci_run_id
 
@@ -66,7 +66,7 @@ class Settings(Options):
         for option in OPTIONS:
             value = getattr(self, option.field)
             is_wanted = getattr(self, BY_NAME[option.repeat].field) if isinstance(option.repeat, str) else option.repeat
-            if is_wanted and value != option.parse_value(option.default_value, self.folders):
+            if is_wanted and value != option.parse_value(option.default_value, self.folders.home):
                 arguments += option.arguments(value, folder)
         return arguments
 
@@ -114,7 +114,19 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
     # Without an ini file, the rootdir is the common folder of the tests, which is not the project's.
     folders = RunFolders(folder, config.rootpath if config.inipath else folder)
     run = values["run"] or ("ci" if values["shard"] else None)
-    parsed = {option.field: option.parse_value({**values, "run": run}[option.name], folders) for option in OPTIONS}
+    parsed = {
+        option.field: option.parse_value(
+            {**values, "run": run}[option.name], folders.invocation if option.name in given else folders.home
+        )
+        for option in OPTIONS
+    }
+    if "model" in given:
+        parsed["models"] = tuple(from_root(name, folder, config.rootpath) for name in parsed["models"])
+    if "judge" in given:
+        parsed["judge"] = from_root(parsed["judge"], folder, config.rootpath)
+    if "price" in given:
+        prices = parsed["prices"].items()
+        parsed["prices"] = {from_root(name, folder, config.rootpath): price for name, price in prices}
     if values["report"] == DEFAULT_REPORT and is_repeated_on_changes(config):
         parsed["report"] = None  # a change that would repeat the session
     return Settings(

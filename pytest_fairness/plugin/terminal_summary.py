@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.probe_phrases import probe_lines
-from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
+from pytest_fairness.report.release import NOT_JUDGED, WORST_FIRST, is_not_selected, sentence, worst_first
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
@@ -132,7 +133,7 @@ def table(
     wider than the terminal, they are wrapped. Below follow counts, and what the threshold alone needs. What the user
     did not select is left out.
     """
-    rows = worst_first(row for row in rows if not _is_not_selected(row))
+    rows = worst_first(row for row in rows if not is_not_selected(row))
     if not rows:
         return
     shared = _shared_advice(_format_undecided(rows, causes))
@@ -178,7 +179,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
         yield f"no response, see {phrases.probe_name(row.probe)}"
     if row.verdict in ("unfair", "undecided"):
         yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
-    elif row.verdict == "fair" and (rates := phrases.base_rates(row)):
+    elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":
         yield from (part for part in row.advice.split("; ") if part and part not in shared)
@@ -195,10 +196,6 @@ def _lacks_response(row: ThresholdResult) -> bool:
     """Return whether a threshold is invalid because its whole sample does not follow a control."""
     has_response = all(response.decision != "false" or response.slice for response in row.responses)
     return row.verdict == "invalid" and not has_response
-
-
-def _is_not_selected(row: ThresholdResult) -> bool:
-    return row.verdict == NOT_JUDGED and reason_of(row) == NOT_SELECTED
 
 
 def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
@@ -229,9 +226,10 @@ def notes(
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrap_text(f"{'; '.join(names)}: {reason}", width)
-    for remark in (*phrases.responders(rows), *phrases.judges(rows), *phrases.levels(rows)):
+    shared = phrases.without_groups(rows), phrases.responders(rows), phrases.judges(rows), phrases.levels(rows)
+    for remark in itertools.chain(*shared):
         yield from wrap_text(remark, width)
-    if unselected := [row.threshold for row in rows if _is_not_selected(row)]:
+    if unselected := [row.threshold for row in rows if is_not_selected(row)]:
         remainder = f" and {len(unselected) - _MOST_NAMES} more" if len(unselected) > _MOST_NAMES else ""
         yield from wrap_text(f"not selected: {'; '.join(unselected[:_MOST_NAMES])}{remainder}", width)
 
@@ -254,7 +252,7 @@ def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
-    """Yield the marks of a model's suites, fields and harms, if any: ``marks: bbq B; stereotyping B``."""
+    """Yield the marks of a model's suites, files and harms, if any: ``marks: suite bbq B; harm stereotyping B``."""
     rows = [line for line in aggregated if line.model == model]
     parts = [f"{line.name} {line.mark or NOT_MARKED}" for line in rows]
     if parts:

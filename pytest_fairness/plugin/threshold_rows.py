@@ -34,6 +34,7 @@ from pytest_fairness.report.release import FILE
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import FailingEstimate
+    from pytest_fairness.core.breakdown import ExampleResult
     from pytest_fairness.core.comparisons import Comparison
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.verdicts import Judgment
@@ -117,7 +118,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             first=look.plan[0].attempts,
             run=look.run,
             plan=look.plan,
-            anytime=look.anytime,
+            tryout=measured.is_tryout,
         ),
         "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
         "without_group": _without_group(judgment, measured),
@@ -166,9 +167,7 @@ def _pooled(judgment: Judgment) -> SliceResult | None:
 
 
 def _outside(judgment: Judgment) -> list[FailingEstimate]:
-    """Return the recorded estimates that lie outside the bounds of a fair threshold."""
-    if judgment.verdict is not Verdict.FAIR:
-        return []
+    """Return the recorded estimates that lie outside the bounds of a threshold that is not unfair."""
     from pytest_fairness.stats.recorded_estimates import find_outside
 
     return [
@@ -259,7 +258,7 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
     breakdown = estimate.breakdown()
     example = None
     if judgment.verdict in (Verdict.UNFAIR, Verdict.UNDECIDED):
-        example = breakdown.example_towards(_bad_side(judgment, estimate))
+        example = _find_example(judgment, estimate)
     if example is not None:
         example = replace(example, test=find_other_test(item, probe.id, example.item))
     return {
@@ -267,6 +266,23 @@ def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, e
         "by_group": {name: GroupResult.of(group) for name, group in breakdown.groups.items()},
         "example": example,
     }
+
+
+def _find_example(judgment: Judgment, estimate: Estimate) -> ExampleResult | None:
+    """Return the clearest example of an estimate: in the part of its sample, declared or recorded, that is worst."""
+    towards = _bad_side(judgment, estimate)
+    estimates = [estimate]
+    if _pooled(judgment) is None:
+        comparisons = (comparison for part in judgment.slices for comparison in part.comparisons)
+        members = [member.estimate for comparison in comparisons for member in comparison.of_members()]
+        alike = [
+            part
+            for part in (*members, *judgment.estimates)
+            if part.metric == estimate.metric and not part.invalid and part.slice.items() > estimate.slice.items()
+        ]
+        estimates = [*sorted(alike, key=lambda member: -towards * member.value)[:1], estimate]
+    examples = (own.breakdown().example_towards(towards) for own in estimates if own.breakdown is not None)
+    return next(filter(None, examples), None)
 
 
 def _bad_side(judgment: Judgment, estimate: Estimate) -> int:

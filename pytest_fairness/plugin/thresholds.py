@@ -19,12 +19,12 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.replies import FRESH_ANSWERS, MISATTRIBUTED
-from pytest_fairness.core.threshold_results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.baseline import LazyBaseline
-from pytest_fairness.plugin.compat import count_reruns, expects_failure
+from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
@@ -42,10 +42,6 @@ _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""
-_MOST_RERUNS = 19
-"""The most reruns of pytest-rerunfailures that are looks of their own."""
-_LAST_LOOK: pytest.StashKey[tuple[Look, bool]] = pytest.StashKey()
-"""The last look at a threshold, and whether it decided."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -90,9 +86,11 @@ def run_threshold(item: pytest.Function) -> None:
         flaky = FlakyMark.of(item)
     except FairnessError as error:
         _fail(str(error))
+    baseline = item.funcargs.get("baseline")
+    baseline = baseline if isinstance(baseline, LazyBaseline) else None
     runs = None
     judgment = Judgment(Verdict.UNDECIDED)
-    for look in _looks(item, measured):
+    for look in _looks(item, measured, baseline):
         previous_look = measured.look
         measured.look = replace(look, run=runs.look.number if runs else 1)
         try:
@@ -103,53 +101,35 @@ def run_threshold(item: pytest.Function) -> None:
             break
         judgment = evaluate(item)
         if runs is None:
-            runs = JudgedRuns.record(item.nodeid, measured, judgment, threshold_design(item))
+            runs = JudgedRuns.record(
+                item.nodeid, measured, judgment, threshold_design(item), baseline.answers if baseline else ""
+            )
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
         judgment = at_look(judgment, measured)
-        if judgment.verdict is not Verdict.UNDECIDED:
-            _record_decision(item)
         if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
             break
     finish_threshold(item, judgment, measured, flaky, runs)
 
 
-def _looks(item: pytest.Function, measured: LazyMeasured) -> Iterator[Look]:
-    """Yield the looks of this call of a threshold's test, in order.
+def _looks(item: pytest.Function, measured: LazyMeasured, baseline: LazyBaseline | None) -> Iterator[Look]:
+    """Yield the looks of this call of a threshold's test, in order: several with ``--fairness-resolve``.
 
-    With ``--fairness-resolve`` these are all looks, until the caller stops. With pytest-rerunfailures it is one: each
-    rerun of an undecided threshold is the next look.
+    A rerun by pytest-rerunfailures has the same looks again, and so the same verdict.
     """
     settings = item.config.stash[SESSION].settings
-    most = settings.looks if settings.resolve else 1 + min(count_reruns(item, Undecided), _MOST_RERUNS)
+    most = settings.looks if settings.resolve else 1
     first = measured.first_look(most)
-    if most > 1 and isinstance(baseline := item.funcargs.get("baseline"), LazyBaseline):
+    if most > 1 and baseline is not None:
         first = _limit_to_baseline(baseline, first) or measured.first_look(1)
-    if settings.resolve:
-        yield from (_store_look(item, replace(first, number=number)) for number in range(1, first.total + 1))
-        return
-    last, decided = item.stash.get(_LAST_LOOK, (None, False))
-    last_number = 0 if last is None else last.number
-    number = last_number if decided else min(last_number + 1, first.total)
-    yield _store_look(item, replace(first, number=number))
+    yield from (replace(first, number=number) for number in range(1, first.total + 1))
 
 
 def _limit_to_baseline(baseline: LazyBaseline, first: Look) -> Look | None:
     """Return the first look of a plan with the looks that the baseline's sample covers; None for fewer than two."""
     sizes = [size for number, size in enumerate(first.plan, start=1) if baseline.covers(replace(first, number=number))]
     return replace(first, plan=tuple(sizes)) if len(sizes) > 1 else None
-
-
-def _record_decision(item: pytest.Function) -> None:
-    """Record that the last look has decided, so that a rerun evaluates the same evidence."""
-    look, _ = item.stash[_LAST_LOOK]
-    item.stash[_LAST_LOOK] = look, True
-
-
-def _store_look(item: pytest.Function, look: Look) -> Look:
-    item.stash[_LAST_LOOK] = look, False
-    return look
 
 
 def _load(measured: LazyMeasured) -> None:
@@ -258,8 +238,7 @@ def _checked_row(
     """Return the result of a threshold, with its looks, and with the effects of formats."""
     result = threshold_row(item, judgment, measured, message)
     if runs is not None and result.looks is not None:
-        looks = runs.looks(result.looks)
-        result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
+        result = replace(result, looks=runs.looks(result.looks))
     if judgment.deciding is None:
         return result
     # A replayed model has one answer for all formats.

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.formatting import (
     Interval,
+    bounds_phrase,
     counted,
     figures,
     format_level,
+    format_levels,
     format_rates,
+    format_subject,
     format_tallies,
     slice_text,
     span_text,
@@ -153,15 +156,12 @@ def failed_requests(run: RunResult) -> str:
 
 
 def promise(rows: Sequence[ThresholdResult]) -> str:
-    """Return the error rates of the verdicts, and the expected number of false alarms; nothing without verdicts."""
+    """Return the error rates of the verdicts; nothing without verdicts."""
     rows = [row for row in rows if row.verdict != NOT_JUDGED]
     if not rows:
         return ""
     share = max((row.risk for row in rows if row.risk), default=0.025)
-    return (
-        f"error rates per threshold: false fair at most {share:.1%}, false unfair at most {share:.1%}; "
-        f"expected false alarms: at most {share * len(rows):.3g} over {counted(len(rows), 'threshold')}"
-    )
+    return f"each threshold: wrongly fair in at most {share:.1%} of runs, wrongly unfair in at most {share:.1%}"
 
 
 def override_note(row: ThresholdResult) -> str:
@@ -213,9 +213,58 @@ def tallies(row: ThresholdResult) -> str:
     return format_rates(row.groups) if row.kind is MetricKind.ODDS_RATIO else ""
 
 
+def finding(row: ThresholdResult) -> str:
+    """Return the finding about an unfair threshold, of 100 where it is a rate, with its bounds.
+
+    >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
+    >>> finding(ThresholdResult(id="t", count=102, title="wrong answers", estimate=0.204, bounds=(None, 0.2)))
+    'wrong answers: 20.4 of 100, must be at most 20'
+    >>> groups = {"female": GroupResult(estimate=0.31, count=31), "male": GroupResult(estimate=0.48, count=48)}
+    >>> ratio = {"title": "ratio of hired, female to male", "estimate": 0.646, "bounds": (2 / 3, 3 / 2)}
+    >>> print(finding(ThresholdResult(id="t", **ratio, by_group=groups, groups=dict.fromkeys(groups))))
+    31 of 100 for female against 48 of 100 for male: ratio of hired, female to male is 0.646, must be 2/3 to 3/2
+    """
+    subject, must = format_subject(row), bounds_phrase(row)
+    if row.estimate is not None and (row.count is not None or row.kind is MetricKind.RATE):
+        low, high = (None if bound is None else 100 * bound for bound in row.bounds)
+        value = _of_hundred(row.estimate, [bound for bound in row.bounds if bound is not None])
+        text = f"{subject}: {value} of 100, must be {span_text((low, high))}"
+    else:
+        shares = {name: row.by_group[name] for name in row.groups if name in row.by_group}
+        values = {name: group.estimate for name, group in shares.items() if group.estimate is not None}
+        are_rates = len(values) == 2 and all(group.count is not None for group in shares.values())
+        texts = [
+            f"{_of_hundred(value, [other for other in values.values() if other != value])} of 100 for {name}"
+            for name, value in values.items()
+        ]
+        text = f"{' against '.join(texts)}: " if are_rates else ""
+        text += f"{subject} is {figures(row, row.comparisons)[0]}{f', must be {must}' if must else ''}"
+    others = [names for names in row.unfair_slices if not names.items() <= row.slice.items()]
+    also = ", ".join(f"{name} {value}" for names in others for name, value in names.items())
+    return f"{text}{f'; unfair as well: {also}' if also else ''}"
+
+
+def _of_hundred(share: float, others: Sequence[float]) -> str:
+    """Return a share as a number of 100, with at most two decimals, and no more than distinguish it from others."""
+    digits = next((n for n in range(2) if all(round(100 * share, n) != round(100 * other, n) for other in others)), 2)
+    return f"{100 * share:.{digits}f}"
+
+
+def unjudged_tallies(row: ThresholdResult) -> str:
+    """Return the tallies or means of an invalid threshold, as such: they were measured, and nothing follows."""
+    if row.verdict != "invalid":
+        return ""
+    levels = tallies(row) or format_levels(row.groups)
+    return f"measured, not judged: {levels}" if levels else ""
+
+
 def base_rates(row: ThresholdResult) -> str:
     """Return the tallies of an odds ratio, which stand under a fair verdict as well; empty for other metrics."""
     return tallies(row) if row.kind is MetricKind.ODDS_RATIO and row.estimate is not None else ""
+
+
+IN_REPORT = "in the report"
+"""The place of the examples, in the advice of every output but the report itself."""
 
 
 def next_step(release: ReleaseResult) -> str:
@@ -232,7 +281,7 @@ def next_step(release: ReleaseResult) -> str:
     if release.verdict == "unfair":
         mend = "mend what could not be measured, " if release.invalid else ""
         return (
-            "read the examples of each unfair threshold in the report, "
+            f"read the examples of each unfair threshold {IN_REPORT}, "
             f"{mend}change the model or its prompt, and run again"
         )
     if release.without_response:
@@ -258,8 +307,9 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), anytime(row), earlier_runs(row), excluded(row), without_group(row), tables(row)
-    return [remark for remark in (*notes, formats(row), *row.clustering) if remark]
+    notes = override_note(row), earlier_runs(row), excluded(row), tables(row), formats(row)
+    clustering = () if row.pooled else row.clustering  # which is that of the whole sample, and did not decide
+    return [remark for remark in (*notes, *clustering) if remark]
 
 
 def excluded(row: ThresholdResult) -> str:
@@ -282,6 +332,24 @@ def without_group(row: ThresholdResult) -> str:
     """
     total = f" of {row.sample.attempts:,}" if row.sample else ""
     return "; ".join(f"{count:,}{total} answers are in no group of {name}" for name, count in row.without_group.items())
+
+
+def without_groups(rows: Sequence[ThresholdResult]) -> list[str]:
+    """Return one sentence on the answers that are in no group that some threshold compares; none without any.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> row, other = (ThresholdResult(id="t", without_group={name: 100}) for name in ("class", "age"))
+    >>> without_groups([row, row]), without_groups([row, other])
+    (['100 answers are in no group of class'], ['answers that are in no group: class 100, age 100'])
+    """
+    texts = list(dict.fromkeys(text for row in rows if (text := without_group(row))))
+    if len(texts) <= 1:
+        return texts
+    counts: dict[str, None] = {}
+    for row in rows:
+        total = f" of {row.sample.attempts:,}" if row.sample else ""
+        counts |= {f"{name} {count:,}{total}": None for name, count in row.without_group.items()}
+    return [f"answers that are in no group: {', '.join(counts)}"]
 
 
 def tables(row: ThresholdResult) -> str:
@@ -343,10 +411,13 @@ def slices(row: ThresholdResult) -> str:
     ):
         attributes = ", ".join(dict.fromkeys(name for part in row.slices for name in part.slice))
         texts.append(f"no slice by {attributes} is unfair ({counted(len(tested), 'slice')})")
-    for state in ("unmeasured", "no veto"):
+    # Where nothing was judged, no slice could have had a say.
+    for state in ("unmeasured",) if row.verdict == "invalid" else ("unmeasured", "no veto"):
         if parts := by_state.get(state):
-            named = ", ".join(f"{slice_name(part)} ({part.reason})" for part in parts)
-            texts.append(f"{state}: {named}")
+            few = len(parts) <= MOST_SLICES
+            count = "" if few else f"{counted(len(parts), 'slice')}, among them "
+            named = ", ".join(f"{slice_name(part)} ({part.reason})" for part in (parts if few else parts[:1]))
+            texts.append(f"{state}: {count}{named}")
     return "; ".join(texts)
 
 
@@ -362,7 +433,7 @@ def numbers_of(part: Interval) -> str:
 
 
 def outside(row: ThresholdResult) -> list[str]:
-    r"""Return a sentence on each recorded estimate that lies outside the bounds of a fair threshold.
+    r"""Return a sentence on each recorded estimate that lies outside the bounds of a threshold that is not unfair.
 
     >>> from pytest_fairness.core.acceptance_results import FailingEstimate
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
@@ -376,23 +447,12 @@ def outside(row: ThresholdResult) -> list[str]:
     the language is de is 0.310 (0.161 to 0.523), outside 0.8 to 1.25
     """
     return [
-        f"{row.threshold}: fair, but the recorded {part.title or part.metric}{f' where {where}' if where else ''} is "
-        f"{numbers_of(part)}, {'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
+        f"{row.threshold}: {row.verdict}, but the recorded {part.title or part.metric}"
+        f"{f' where {where}' if where else ''} is {numbers_of(part)}, "
+        f"{'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
         for part in row.outside
         for where in (slice_text(part.slice),)
     ]
-
-
-def anytime(row: ThresholdResult) -> str:
-    """Return a sentence on an anytime-valid interval; empty for other intervals.
-
-    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
-    >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
-    'anytime-valid 99.76% interval: the sample may grow and be evaluated again'
-    """
-    if row.looks is None or not row.looks.anytime or row.confidence is None:
-        return ""
-    return f"anytime-valid {format_level(row.confidence)} interval: the sample may grow and be evaluated again"
 
 
 def earlier_runs(row: ThresholdResult) -> str:
@@ -406,6 +466,8 @@ def earlier_runs(row: ThresholdResult) -> str:
     looks = row.looks
     if looks is None or looks.run == 1 or row.confidence is None:
         return ""
+    if looks.tryout:
+        return f"a try-out: evaluated at {format_level(row.confidence)} confidence"
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
     text = (
         f"run {looks.run} of this threshold on this model (before: {before}): "

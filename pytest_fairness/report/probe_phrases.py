@@ -54,7 +54,7 @@ def probe_lines(probes: Sequence[ProbeResult]) -> list[ProbeLine]:
     >>> for line in probe_lines(probes): print(line.text)
     call: the answers do not depend on `case`: this probe cannot show a gap in this model
     letter: all are alike
-    answers follow what should move them: offer (strong 0.90, weak 0.20)
+    answers follow what should move them: offer (advance by case: strong 0.900, weak 0.200)
     sensitivity not shown, as no control is declared: letter
     """
     origins = [ProbeLine(text, "remark") for text in reply_sentences(probes)]
@@ -160,13 +160,19 @@ def probe_labels(probes: Sequence[ProbeResult]) -> list[str]:
 
 
 def levels_of(response: ResponseResult) -> str:
-    """Return the rate or mean at both levels of a control: ``strong 0.93, weak 0.21``."""
-    return ", ".join(f"{name} {level_text(value)}" for name, value in response.levels.items())
+    """Return the rate or mean at both levels of a control: ``advance by case: strong 0.930, weak 0.210``."""
+    levels = ", ".join(f"{name} {level_text(value)}" for name, value in response.levels.items())
+    return f"{outcome_of(response)} by {response.attribute.replace('_', ' ')}: {levels}"
 
 
-def level_text(value: float | None, digits: int = 2) -> str:
-    """Return a rate or mean with that many decimals."""
-    return "unknown" if value is None else number(value, digits)
+def outcome_of(response: ResponseResult) -> str:
+    """Return the grade that should follow a control, with the value that is counted: ``answer unknown``."""
+    return f"{response.grade} {response.equals}".rstrip()
+
+
+def level_text(value: float | None) -> str:
+    """Return a rate or mean with as many decimals as the estimates of thresholds have."""
+    return "unknown" if value is None else number(value, 3)
 
 
 def _levels(probe: ProbeResult) -> str:

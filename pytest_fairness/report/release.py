@@ -45,6 +45,11 @@ def reason_of(row: ThresholdResult) -> str:
     return row.message.removeprefix(f"{NOT_JUDGED}: ")
 
 
+def is_not_selected(row: ThresholdResult) -> bool:
+    """Return whether the user left a threshold out."""
+    return row.verdict == NOT_JUDGED and reason_of(row) == NOT_SELECTED
+
+
 def is_of_file(reason: str) -> bool:
     """Return whether a reason is that of a file, of whose thresholds the number is not known."""
     return reason.startswith(f"{FILE} ")
@@ -69,7 +74,7 @@ def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
 
 
 def _is_excluded(row: ThresholdResult) -> bool:
-    return row.verdict == NOT_JUDGED and (row.outcome == "skipped" or reason_of(row) == NOT_SELECTED)
+    return is_not_selected(row) or (row.verdict == NOT_JUDGED and row.outcome == "skipped")
 
 
 def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
@@ -88,7 +93,8 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
         of_model = [row for row in rows if row.model in (model, "")]
         counts = {state: sum(row.verdict == state for row in of_model) for state in STATES}
         reasons = Counter(reason_of(row) for row in of_model if row.verdict == NOT_JUDGED)
-        certain = sum(row.verdict == "unfair" and _is_certain(row) for row in of_model)
+        uncertain = [row.threshold for row in of_model if row.verdict == "unfair" and not is_certain(row)]
+        certain = counts["unfair"] - len(uncertain)
         if counts["fair"] == len(of_model):
             verdict = "fair"
         elif certain:
@@ -103,6 +109,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
             verdict=verdict,
             **counts,
             unfair_after_holm=certain,
+            chance_not_excluded=uncertain,
             oldest=oldest,
             accepted=sum(row.accepted is not None and row.accepted.state == ACCEPTED for row in of_model),
             not_judged=dict(reasons),
@@ -115,7 +122,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
 
 
 def sentence(line: ReleaseResult) -> str:
-    """Return a sentence: ``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
+    """Return a sentence: ``release: unfair (3 thresholds: 1 fair, 2 unfair)``.
 
     >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> reasons = {"not selected": 2, "skipped: no data": 1}
@@ -133,16 +140,15 @@ def is_fair_so_far(line: ReleaseResult) -> bool:
 
 
 def counts(line: ReleaseResult) -> str:
-    """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
+    """Return counts: ``3 thresholds: 1 fair, 2 unfair``.
 
-    Then follow the slices that made some unfair, the thresholds that were not judged, the options that restrict the
-    sample, and the day of the oldest answer.
+    Then follow the unfair ones that may be so by chance, the slices that made some unfair, the thresholds that were not
+    judged, the options that restrict the sample, and the day of the oldest answer.
     """
     judged, reasons = _judged_count(line), line.not_judged
     unjudged_thresholds = sum(count for reason, count in reasons.items() if not is_of_file(reason))
     total = judged + unjudged_thresholds
-    holm = f" ({line.unfair_after_holm} after Holm's correction)"
-    parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
+    parts = [f"{count} {state}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if unjudged_thresholds else ''}{counted(total, 'threshold')}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     slices = [_slice_names(line.unfair_slices)] if line.unfair_slices else []
@@ -153,13 +159,28 @@ def counts(line: ReleaseResult) -> str:
         thresholds = f"nothing was judged{of_all}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
-    return "; ".join([thresholds + breakdown, *slices, *accepted, *unjudged, *restricted, *oldest])
+    chance = [_chance(line)] if line.chance_not_excluded else []
+    return "; ".join([thresholds + breakdown, *chance, *slices, *accepted, *unjudged, *restricted, *oldest])
 
 
 def _unfair_slices(rows: Iterable[ThresholdResult]) -> list[str]:
     """Return the names of the slices that made thresholds unfair, each once."""
     slices = (names for row in rows for names in row.unfair_slices)
     return list(dict.fromkeys(", ".join(f"{name} {value}" for name, value in names.items()) for names in slices))
+
+
+def _chance(line: ReleaseResult) -> str:
+    """Return which unfair thresholds may be so by chance, since several were judged.
+
+    >>> from pytest_fairness.core.threshold_results import ReleaseResult
+    >>> _chance(ReleaseResult(model="x", verdict="unfair", unfair=3, chance_not_excluded=["All are let in alike"]))
+    'for 1 of the 3 unfair (All are let in alike) chance is not excluded once all thresholds are counted'
+    """
+    names = line.chance_not_excluded
+    more = len(names) - MOST_SLICES
+    titles = f"{'; '.join(names[:MOST_SLICES])}{f'; and {more} more' * (more > 0)}"
+    unfair = "the unfair one" if line.unfair == 1 else f"{len(names)} of the {line.unfair} unfair ({titles})"
+    return f"for {unfair} chance is not excluded once all thresholds are counted"
 
 
 def _slice_names(names: Sequence[str]) -> str:
@@ -186,7 +207,8 @@ def _unjudged_counts(reasons: Mapping[str, int]) -> str:
     return ", ".join([*parts, "; ".join(skipped)] if skipped else parts)
 
 
-def _is_certain(row: ThresholdResult) -> bool:
+def is_certain(row: ThresholdResult) -> bool:
+    """Return whether an unfair threshold stays so after Holm's correction over all of its model."""
     return row.p_holm is not None and row.risk is not None and row.p_holm <= row.risk
 
 
@@ -199,8 +221,8 @@ def effective_verdict(row: ThresholdResult) -> str:
 
 
 def rank(row: ThresholdResult) -> int:
-    """Return the rank of a row, from 0, the worst."""
-    return WORST_FIRST.index(effective_verdict(row))
+    """Return the rank of a row, from 0, the worst; one that the user left out comes last."""
+    return len(WORST_FIRST) if is_not_selected(row) else WORST_FIRST.index(effective_verdict(row))
 
 
 def worst_first(rows: Iterable[ThresholdResult]) -> list[ThresholdResult]:

@@ -61,6 +61,9 @@ class GroupComparison:
     def example(self, first: str, second: str) -> Callable[[int], ExampleResult | None]:
         """Return a function from a direction to the item in which these two groups differ most."""
         rows = [self.sample.rows_of(self.by, name) for name in (first, second)]
+        own, others = (self.sample.columns.own_items.codes[of_group] for of_group in rows)
+        if not np.isin(own, others).any():
+            return partial(examples.find_one_sided_example, self.sample.columns, self.vector, first, rows[0])
         return partial(examples.find_pair_example, self.sample.columns, self.vector, (first, second), rows)
 
 
@@ -119,9 +122,7 @@ def mean_breakdown(sample: Selection, vector: OutcomeVector, everyone: GroupOutc
 
 def mean_example(sample: Selection, vector: OutcomeVector) -> Callable[[int], ExampleResult | None]:
     """Return a function from a direction to the item that changes a rate or a mean most."""
-    values = vector.values[sample.rows]
-    sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
-    return _lazy_example(sample, examples.MEAN, sums, vector)
+    return _lazy_example(sample, examples.MEAN, examples.mean_sums(vector, sample.rows), vector)
 
 
 def _lazy_example(

@@ -205,6 +205,18 @@ class ClusterSums:
             return self.equal_sources
         return max(min(float(len(np.unique(self._items.codes))), self.effective), self.equal_sources)
 
+    @cached_property
+    def centrality(self) -> float:
+        """The distance of the mean from the nearer end of the span, in the standard deviation of the attempts or a
+        tenth of the span, whichever is more.
+
+        It is under one where grades are rare, zero-inflated or at a ceiling, and 0 without a span.
+        """
+        if self.span is None or not self.count or not (deviation := float(self._values.std())):
+            return 0.0
+        distance = min(self.value - self.span[0], self.span[1] - self.value)
+        return distance / max(deviation, (self.span[1] - self.span[0]) / 10)
+
     @property
     def events(self) -> float:
         """The effective number of events, or of attempts without one, whichever is less."""

@@ -243,9 +243,10 @@ class Columns:
             )
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
-                raise FairnessError(
-                    f"no attempt has an attribute {short_repr(name)}: {did_you_mean(name, self.known_attributes)}"
-                )
+                similar = did_you_mean(name, self.known_attributes)
+                if name in self.known_grades:
+                    raise FairnessError(f"{name!r} is a grade: name its column in `groups` of the table; {similar}")
+                raise FairnessError(f"no attempt has an attribute {short_repr(name)}: {similar}")
             left_out = (described.get(name) for described, _ in self._left_out)
             attribute = _attribute(map(_reader(name), self.attempts), left_out)
             if name in self.group_attributes:

@@ -39,6 +39,25 @@ By simulation with 25 clusters of 20 attempts a difference of rates of 4 and 5% 
 below 8 events in 2.9%.
 """
 
+DENSE = 1 / 4
+"""Share of the clusters that differ, effectively, from which a sample shows no sign that harms are rare and extreme.
+
+Of clusters with normal influences a third differ. By simulation scores that are zero in 85% of clusters, or extreme in
+a few, have less in most samples. `test_scores_without_rare_harms_have_students_interval` fails without it.
+"""
+
+DENSE_COMPARISON = 1.0, 10
+"""Smallest `ClusterSums.centrality` of each mean, and number of clusters, for that.
+
+By simulation the mean of grades that are best in four of five attempts errs in up to 12% without the first, with 8
+clusters.
+"""
+DENSE_MEAN = 1.5, 20
+"""The same of a mean by itself, in which the skewness of grades near an end does not cancel as in a comparison.
+
+With those of a comparison the mean of 10 to 12 log-normal scores errs in up to 8.8%.
+"""
+
 FEWEST_LEVELS = 30
 """Smallest number of levels of a crossed factor in each group whose error accounts for levels that were not drawn."""
 
@@ -82,9 +101,18 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
     fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
     size = max(map(abs, values)) if link is IDENTITY else 1.0
     sizes = np.sum([part.shares[0] for part in parts], axis=0)
-    few = differing(influences[0], sizes) < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
-    if not single and (few or not clustered) and all(part.span is not None for part in parts):
-        unseen = partial(_unseen_ends, parts, signs, link, few)
+    effective = differing(influences[0], sizes)
+    few = effective < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
+    is_known = not single and (few or not clustered) and all(part.span is not None for part in parts)
+    distance, fewest_dense = DENSE_COMPARISON if len(parts) > 1 else DENSE_MEAN
+    is_central = all(part.centrality >= distance and not part.rate for part in parts)
+    dense = is_central and clusters >= fewest_dense and effective >= DENSE * clusters
+    few_levels = all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts)
+    levels = sum(part.levels for part in parts)
+    if is_central and levels >= fewest_dense and differing(influences[1]) >= DENSE * levels:
+        few_levels = False
+    if is_known and (few_levels or not dense):
+        unseen = partial(_unseen_ends, parts, signs, link, few, dense, few_levels)
     return LinearEstimate(
         value,
         influences,
@@ -100,6 +128,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         events=_events(parts, link) if rates else math.inf,
         farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
+        has_known_ends=is_known,
         exact=exact,
         farthest=partial(_union_ends, parts, link)
         if exact is not None and len(parts) == 2 and link is not IDENTITY
@@ -223,24 +252,35 @@ def _unseen_numbers(parts: Sequence[ClusterSums]) -> list[float]:
     return [part.effective if part.binary else part.items for part in parts]
 
 
-def _unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
+def _unseen_ends(
+    parts: Sequence[ClusterSums],
+    signs: Sequence[int],
+    link: Scale,
+    few: bool,  # noqa: FBT001
+    dense: bool,  # noqa: FBT001
+    few_levels: bool,  # noqa: FBT001
+    tail: float,
+) -> Ends:
     """Return the lowest and highest value with an unseen share of prompts at their extreme.
 
-    - Where few clusters differ (``few``): a share of the clusters, in all parts at once.
+    - Where many clusters differ (``dense``): none.
+    - Where few do (``few``): a share of the clusters, in all parts at once.
     - Else, for rates, none: they are bounded by the clusters that hold an event.
     - Else a share of the items, in one part: a rare harm may be to one answer about each item.
-    - For a crossed factor of few levels, each in one group alone, a share of these in one part as well: a rare harm
-      may be to one name.
+    - For a crossed factor of few levels (``few_levels``), each in one group alone, a share of these in one part as
+      well: a rare harm may be to one name.
     """
+    value = _value([part.value for part in parts], signs, link)
     if not few and all(part.binary for part in parts):
-        value = _value([part.value for part in parts], signs, link)
         return value, value
-    if few:
+    if dense:
+        low = high = value
+    elif few:
         numbers = [part.effective if part.binary else part.equal_sources for part in parts]
         low, high = (_value(means, signs, link) for means in _means_with_unseen(parts, signs, numbers, tail))
     else:
         low, high = _unseen_ends_of_one(parts, signs, link, _unseen_numbers(parts), tail)
-    if not all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts):
+    if not few_levels:
         return low, high
     least, most = _unseen_ends_of_one(parts, signs, link, [float(part.levels) for part in parts], tail)
     return min(low, least), max(high, most)

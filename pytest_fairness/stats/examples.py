@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -44,7 +46,7 @@ def find_pair_example(
     Items are ranked by the end nearer to zero of a 95% interval of the difference of the groups' means within the
     item: for rates Newcombe's hybrid (Statistics in Medicine 1998) of Jeffreys' intervals, for
     numbers Welch's. Items with a single number in a group come last, by their difference alone.
-    Ties: the larger difference, then more attempts, then the item's id.
+    Ties: the larger difference, then more attempts, then by lot.
 
     Args:
         columns: The sample.
@@ -63,9 +65,9 @@ def find_pair_example(
     attempts = np.bincount(items[np.concatenate(rows)], minlength=len(ids))
     lower_end = _newcombe if vector.binary else _welch
 
-    def rank(item: int) -> tuple[float, float, int, str]:
+    def rank(item: int) -> tuple[float, float, int, int]:
         high, low = (first[item], second[item])[::towards]
-        return -lower_end(high, low), low.mean - high.mean, -int(attempts[item]), ids[item]
+        return -lower_end(high, low), low.mean - high.mean, -int(attempts[item]), _lot(ids[item], vector.values)
 
     shared = first.keys() & second.keys()
     candidates = [item for item in shared if towards * (first[item].mean - second[item].mean) > 0]
@@ -91,10 +93,10 @@ def find_example(
     *,
     of_items: bool = False,
 ) -> ExampleResult | None:
-    """Return the item whose omission changes a function of sums most.
+    """Return the item whose omission changes a function of sums most; where all are alike, one of them.
 
     Of its prompts the one whose omission changes it most is shown; all, where the grades are those of whole items.
-    Ties: more attempts, then the item's id.
+    Ties: more attempts, then by lot.
 
     Args:
         columns: The sample.
@@ -106,17 +108,17 @@ def find_example(
         of_items: Whether an item's prompts share their grades, and the attempts are those of its first prompt.
 
     Returns:
-        The item; None where no item does so, and for a sample without attempts.
+        The item; None where all change it the other way, and for a sample without attempts.
     """
     graded = ~np.isnan(values[:, 0])
     if columns.prompts is None or not columns.attempts or not graded.any():
         return None
     items, prompts, ids = columns.own_items.codes[rows], columns.prompts.codes[rows], _ids(columns)
     effects = _effects(functional, values[graded], items[graded], towards)
-    if not max(effects.values()) > 0:
+    if not max(effects.values()) >= 0:
         return None
     attempts = np.bincount(items)
-    best = min(effects, key=lambda item: (-effects[item], -attempts[item], ids[item]))
+    best = min(effects, key=lambda item: (-effects[item], -attempts[item], _lot(ids[item], values)))
     inside = items == best
     # All other items count as one prompt more: their sums belong to the total.
     effects = _effects(functional, values[graded], np.where(inside, prompts, ABSENT)[graded], towards)
@@ -126,6 +128,36 @@ def find_example(
         shown = np.flatnonzero(columns.own_items.codes == best)
     outcomes = values[:, 0] if vector is None else vector.values[rows]
     return ExampleResult(item=ids[best], sides=[_side(columns, "", outcomes[inside], shown, vector)])
+
+
+def find_one_sided_example(
+    columns: Columns, vector: OutcomeVector, group: str, rows: Rows, towards: int
+) -> ExampleResult | None:
+    """Return an item of one group, for groups that share no item: that which changes the group's mean most.
+
+    Args:
+        columns: The sample.
+        vector: The outcome.
+        group: The name of the group.
+        rows: Its attempts.
+        towards: 1 for an item that raises its mean, -1 for one that lowers it.
+    """
+    example = find_example(columns, rows, MEAN, mean_sums(vector, rows), vector, towards)
+    return example and replace(example, sides=[replace(side, group=group) for side in example.sides])
+
+
+def mean_sums(vector: OutcomeVector, rows: Rows) -> Floats:
+    """Return the summands of a mean: the number and the outcome of each attempt, shape (attempts, 2)."""
+    values = vector.values[rows]
+    return np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
+
+
+def _lot(item: str, values: Floats) -> int:
+    """Return the place of an item in an order by lot: another for each outcome, and the same in every run of it.
+
+    In that of ids, all examples of a report are of the category that is first in the alphabet.
+    """
+    return zlib.crc32(item.encode(), zlib.crc32(np.ascontiguousarray(values).tobytes()))
 
 
 def _ids(columns: Columns) -> list[str]:

@@ -68,7 +68,7 @@ class IndependentSum:
         return self.outcome(attempt)
 
 
-_WAY_OUT = "extremes={{{!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
+_WAY_OUT = "extremes={{{!r}: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
 """Ends a message on a grade whose values no grader declares."""
 
 

@@ -1,4 +1,4 @@
-"""Estimates that a fair threshold's test recorded and did not compare, and that lie outside its bounds."""
+"""Estimates that a threshold's test recorded and did not compare, and that lie outside its bounds."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pytest_fairness.stats.pvalues import holm, p_unfair
 
 
 def find_outside(judgment: Judgment) -> list[list[Comparison]]:
-    """Return the recorded estimates that lie outside the bounds of a fair threshold, with their comparisons.
+    """Return the recorded estimates that lie outside the bounds of a threshold, with their comparisons.
 
     A recorded estimate is held to the bounds of a compared one of the same kind, outcome and attribute, of another part
     of the sample or of other groups; to a bound on a size by its size. The claims are corrected for the number of
     recorded estimates by Holm's (1979) procedure. Declared slices are left out: they have a veto of their own.
 
     Args:
-        judgment: The judgment of the threshold; of any that is not fair, nothing is returned.
+        judgment: The judgment of the threshold; of an unfair one, and of a mistake, nothing is returned.
     """
-    if judgment.verdict is not Verdict.FAIR:
+    if judgment.verdict is Verdict.UNFAIR or judgment.deciding is None:
         return []
     claims = list(_claims(judgment))
     p_values = [_p_value(comparisons) for comparisons in claims]

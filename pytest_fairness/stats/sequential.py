@@ -3,8 +3,7 @@
 The error is spent over the looks (Lan and DeMets 1983); the recursive integration of Armitage, McPherson and Rowe
 1969 turns what a look may spend into its tail. Claims of *fair* and *unfair* have separate spending functions:
 *fair* is claimed late, when the interval is narrow, and *unfair* as early as the gap
-can be seen (Hwang, Shih and DeCani 1990). Where looks are not planned, an asymptotic confidence sequence is used
-(Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024).
+can be seen (Hwang, Shih and DeCani 1990).
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ SMALL_STEP = 0.04
 
 FARTHEST = 8.0
 """Standard deviations from zero within which a sum is integrated: all but 6e-16 of it on each side."""
-
-TUNING = 8.2
-"""The information at which a confidence sequence is narrowest, times its tuning parameter; for a 95% interval."""
 
 
 def run_tail(run: int, tail: float) -> float:
@@ -138,34 +134,6 @@ def _tails(steps: tuple[float, ...], tail: float, spending: Spending) -> tuple[f
         masses = half * weights * (_density(distances) @ masses) / math.sqrt(step)
         points = new_points
     return tuple(tails)
-
-
-def anytime_tail(clusters: int, planned: int, tail: float) -> float:
-    """Return the tail of an interval that may be looked at after every cluster, however often.
-
-    All intervals of a growing sample then cover the truth simultaneously, in the limit of many clusters: an
-    asymptotic confidence sequence. Its half-width over the standard error is
-    ``sqrt(2 (G r + 1) / (G r) log(sqrt(G r + 1) / (2 tail)))`` for G clusters, the normal quantile of the tail
-    returned here.
-
-    >>> round(anytime_tail(100, 100, 0.025), 5), round(anytime_tail(10, 100, 0.025), 6)
-    (0.0012, 6.6e-05)
-
-    Args:
-        clusters: The number of clusters in the current sample, G.
-        planned: The number of clusters at which the interval is narrowest relative to that of a single look: 1.55
-            times as wide at 95%. It must be the same at all looks; r is 8.2 over it.
-        tail: The probability to err on one side, over all looks: 0.025 for 95%.
-
-    Returns:
-        A probability to err on one side, at which the interval of a single look is taken.
-
-    Source:
-        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Annals of Statistics 52, 2613-2640.
-    """
-    information = max(clusters, 1) * TUNING / planned
-    reach = math.sqrt(2 * (information + 1) / information * math.log(math.sqrt(information + 1) / (2 * tail)))
-    return _beyond(reach)
 
 
 def _bound(points: Floats, masses: Floats, spent: float, far: float, deviation: float) -> float:

@@ -27,8 +27,13 @@ _WORDS = {"true": True, "false": False}
 _PLAIN = (bool, int, str)
 _SEPARATOR = "sep="
 """The beginning of a first line in which spreadsheets declare the separator of fields."""
-_SPREADSHEET = b"PK\x03\x04"
-"""The first bytes of a spreadsheet's own file."""
+_OTHER_FILES = {
+    b"PK\x03\x04": "a spreadsheet's own file",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet's own file",
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "a compressed file",
+}
+"""The first bytes of files that are no text, whatever their names end in."""
 _UNNAMED = "Unnamed: {}"
 """The name that pandas gives a column without one, such as the index in its own CSV files."""
 ExtremesOf = Sequence[Any] | Callable[[Prompt], Sequence[Any]]
@@ -268,8 +273,9 @@ def _grade(value: Any) -> Grade:
 
 def _csv(path: Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     with path.open("rb") as binary:
-        if binary.read(len(_SPREADSHEET)) == _SPREADSHEET:
-            raise FairnessError(f"{path} is a spreadsheet's own file: save it as CSV UTF-8")
+        beginning = binary.read(4)
+    if kind := next((kind for magic, kind in _OTHER_FILES.items() if beginning.startswith(magic)), None):
+        raise FairnessError(f"{path} is {kind}: save it as CSV UTF-8")
     separator, skipped = "\t" if path.suffix.lower() == ".tsv" else ",", 0
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:

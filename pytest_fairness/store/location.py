@@ -54,3 +54,11 @@ def parse_location(text: str, folder: Path) -> StoreLocation:
     if scheme not in _SCHEMES:
         raise StoreError(f"the store begins with {scheme}://: write a path, or postgresql+psycopg://user@host/database")
     return PostgresURL(f"{_SCHEMES[0]}://{rest}")
+
+
+def no_store(location: StoreLocation, purpose: str = "") -> StoreError:
+    """Return the error of a store that does not exist, with what to do first."""
+    return StoreError(
+        f"there is no store {location}{purpose}: run pytest first, which writes one, or name another with "
+        "--fairness-store"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from pytest_fairness.store import schema
 from pytest_fairness.store.connection import StoreConnection
@@ -30,8 +31,6 @@ class StoredLook:
     """A digest of the answers and the question."""
     run: str
     session: str
-    sequence: str = ""
-    """A digest that runs share if the sample of one may extend that of another."""
     number: int = 0
     """The number of the look, from 1."""
     verdict: str | None = None
@@ -45,29 +44,29 @@ class Looks:
         self._database = database
 
     def take(
-        self, look: StoredLook, others: Collection[StoredLook], extends: Callable[[str], bool], *, keep: bool = True
+        self, look: StoredLook, others: Collection[StoredLook], extends: Callable[[str], bool], *, tryout: bool = False
     ) -> tuple[StoredLook, list[StoredLook]]:
         """Record a look before its verdict is known; return it with its number, and all other looks.
 
         In one transaction, which overlaps with none of another session: two that judge at once have two numbers.
-        Answers that are judged again keep their number. The looks of one session share a number, even if a plan or
-        reruns split it; so do those of a sample that grows.
+        Answers that are judged again keep their number. The looks of one session share a number, even if a plan splits
+        it. The number 1 is that of the first sample that holds all samples before it, and so was not chosen by what
+        they showed. A try-out has a later one, as it may call a model unfair.
 
         Args:
             look: The look, without its number.
             others: Looks of other sources: results of older versions.
-            extends: Whether the sample holds that of a run with the same sequence.
-            keep: Whether to record it; a try-out is not counted.
+            extends: Whether the sample holds that of an earlier run.
+            tryout: Whether the sample is too small to be fair.
         """
 
         def record(connection: StoreConnection) -> tuple[StoredLook, list[StoredLook]]:
             connection.execute("SELECT number FROM layout FOR UPDATE")
             rows = connection.mappings(_SELECT, test=look.test, probe=look.probe, model=look.model)
-            stored = {row["identity"]: StoredLook(**row) for row in rows}
+            stored = {row["identity"]: StoredLook(**row) for row in map(_without_sequence, rows)}
             looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
-            new = replace(look, number=_look_number(look, looks, extends))
-            if keep:
-                connection.execute(schema.looks.insert_new(), **asdict(new))
+            new = replace(look, number=_look_number(look, looks, extends, tryout=tryout))
+            connection.execute(schema.looks.insert_new(), **asdict(new), sequence="")
             return new, looks
 
         return self._database.write(record)
@@ -78,12 +77,18 @@ class Looks:
         self._database.execute(_DELETE if verdict is None else _CONCLUDE, **values)
 
 
-def _look_number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
+def _without_sequence(row: dict[str, Any]) -> dict[str, Any]:
+    del row["sequence"]
+    return row
+
+
+def _look_number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool], *, tryout: bool) -> int:
     of_answers = [other.number for other in looks if other.identity == look.identity]
     of_session = [other.number for other in looks if other.session == look.session]
-    of_sequence = [other.number for other in looks if look.sequence == other.sequence != "" and extends(other.run)]
-    for numbers in (of_answers, of_session, of_sequence):
+    for numbers in (of_answers, of_session):
         if numbers:
             return max(numbers)
+    if not tryout and all(other.number > 1 and extends(other.run) for other in looks):
+        return 1
     # In merged stores several runs may have the same number.
-    return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 0)
+    return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 1)

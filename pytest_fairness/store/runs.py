@@ -227,9 +227,8 @@ class Runs:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
         if not any(ids):
             kind = {"samples": "judged run", "document": "finished run", "anything": "run"}[having]
-            raise StoreError(
-                f"the store {self._database.location} holds no {kind} {text!r}: name one by its id, or latest"
-            )
+            way_out = "name one by its id, or latest" if rows else "run pytest first"
+            raise StoreError(f"the store {self._database.location} holds no {kind} {text!r}: {way_out}")
         if len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
         return ids[-1]

@@ -100,7 +100,7 @@ thresholds = Table(
 
 # Interim looks: judgments of a threshold, each on a sample of its own. A look is recorded before its verdict, so that
 # of two simultaneous sessions the second is another look. A repeated judgment of the same answers has the same row.
-# `verdict` is null until its session has judged; it stays so if that was killed.
+# `verdict` is null until its session has judged; it stays so if that was killed. `sequence` is no longer read.
 looks = Table(
     "looks",
     "test, probe, model, identity",

@@ -2,14 +2,12 @@
 
     python tests/benchmarks/sequential.py --cells errors,families --runs 2000
     python tests/benchmarks/sequential.py --cells calls --looks 5 --runs 2000
-    python tests/benchmarks/sequential.py --cells anytime --runs 2000
 
 Samples as in coverage.py: paired items of 5 repetitions, base rate 0.5, a beta distributed
 propensity with an intraclass correlation (ICC) of 0.2. Items are added in equal steps; at
 each look the public `Measured` gives its estimate at that look's confidence, and the first
 fair or unfair verdict ends the run. Beside it, for a ratio, on the same samples, stand looks
-that each take the plain 95%. With ``anytime`` a sample is looked at after every item from the
-fifth on, by --fairness-anytime's intervals. Seeded: the same numbers on each run.
+that each take the plain 95%. Seeded: the same numbers on each run.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ import numpy.typing as npt
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.sequential import Spending, anytime_tail, look_tails
+from pytest_fairness.stats.sequential import Spending, look_tails
 from tests.benchmarks.samples import verdict_of
 
 BOUNDS = (0.8, 1.2)
@@ -233,32 +231,7 @@ def _items_for_power(cell: Cell, tails: Tails, wanted: str, guess: int, runs: in
     return guess
 
 
-def anytime_cells(runs: int, looks: int) -> Iterator[str]:
-    """Yield the rate at which any interval of a growing sample misses the truth, on either side."""
-    for rates, most, planned in (((0.8, 1.0), 200, 100), ((1.0, 1.0), 200, 100), ((0.8, 1.0), 200, 200)):
-        cell = Cell(most, rates)
-        simulation = Simulation(cell)
-        missed = {(way, side): 0 for way in ("anytime", "plain") for side in ("below", "above")}
-        for _ in range(runs):
-            measured = simulation.drawn()
-            seen = set()
-            for items in [*range(FEWEST, 40), *range(40, most + 1, 4)]:
-                for way, tail in (("anytime", anytime_tail(items, planned, TAIL)), ("plain", TAIL)):
-                    estimate = measured(items, tail).ratio("yes", by="group", of="g0", to="g1")
-                    if estimate.low > rates[0] / rates[1]:
-                        seen.add((way, "above"))
-                    elif estimate.high < rates[0] / rates[1]:
-                        seen.add((way, "below"))
-            for name in seen:
-                missed[name] += 1
-        shares = " ".join(f"{way} {side} {count / runs:.4f}" for (way, side), count in missed.items())
-        yield f"{cell.label} planned {planned} | ever wrongly {shares}"
-
-
-FEWEST = 5
-"""Items at the first look at any time; from 40 on each fourth item is one."""
-
-CELLS = {"errors": error_cells, "families": family_cells, "calls": call_cells, "anytime": anytime_cells}
+CELLS = {"errors": error_cells, "families": family_cells, "calls": call_cells}
 
 
 def main() -> None:

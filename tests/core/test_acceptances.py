@@ -21,7 +21,7 @@ from pytest_fairness.core.acceptances import (
     read_acceptances,
 )
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.threshold_results import TRYOUT, LooksResult, ThresholdResult
+from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
 from pytest_fairness.report.acceptance_file import HEAD, entry_text
 from pytest_fairness.report.escaping import escape_controls
 
@@ -83,7 +83,7 @@ def test_estimate_beyond_the_other_bound_breaks_the_acceptance() -> None:
         ({"failing": (replace(UNFAIR, estimate=None),)}, "ratio could not be measured"),
         ({"failing": (replace(UNFAIR, verdict="invalid"),)}, "ratio could not be measured"),
         ({"verdict": "invalid"}, "the verdict is invalid, and only unfair or undecided is accepted"),
-        ({"looks": LooksResult(identity=TRYOUT)}, "a try-out of few items is never accepted"),
+        ({"looks": LooksResult(tryout=True)}, "a try-out of few items is never accepted"),
         ({"against_baseline": True}, "it is compared with a baseline, which another run changes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -230,3 +230,22 @@ def test_data_set_of_the_hub_must_be_pinned(tmp_path: Path, revision: str) -> No
     text = f"template: 'A {{{{ job }}}}?'\ngrade: {{a: yes-no}}\nitems: {{dataset: org/jobs{revision}}}\n"
     with pytest.raises(FairnessError, match=r"'org/jobs' is no folder here, .* pin it by `revision`"):
         items(tmp_path, text)
+
+
+def test_texts_alone_fill_in_the_one_name_that_is_left(tmp_path: Path) -> None:
+    text = GOOD.replace("{name: Anna, them: her}", "[Anna Berg, Eva Holt]").replace(
+        "{name: Ben, them: him}", "Ben Roth"
+    )
+    first, _ = items(tmp_path, text.replace("Hire {{ them }}", "Hire"))
+    assert [(prompt.groups["gender"], prompt.text.split(" applies")[0]) for prompt in first.prompts] == [
+        ("female", "Anna Berg"),
+        ("female", "Eva Holt"),
+        ("male", "Ben Roth"),
+    ]
+    with pytest.raises(FairnessError, match=r"since the template has \{\{ name \}\} and \{\{ them \}\}"):
+        items(tmp_path, text)
+
+
+def test_name_of_a_file_may_have_no_ascii_letter(tmp_path: Path) -> None:
+    (probe,) = read(tmp_path, GOOD, "招聘.probe.yaml")
+    assert probe.name == "招聘"

@@ -81,7 +81,7 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
     "unknown-argument": (threshold("rate(hired, equal=true) > 0.1"), 12, "did you mean 'equals'?"),
     "missing-argument": (threshold("ratio(hired, by=gender, of=female) > 1"), 12, "ratio needs `to=`"),
     "not-allowed": (threshold("__import__('os').system('true') > 1"), 12, "only where"),
-    "no-comparison": (threshold("rate(hired)"), 12, "it compares nothing"),
+    "no-comparison": (threshold("rate(hired)"), 12, "is no comparison: write"),
     "equality": (threshold("rate(hired) == 0.5"), 12, "equals nothing"),
     "two-estimates": (threshold("rate(hired) < mean(hired)"), 12, "is compared with a number"),
     "infinite-bound": (threshold("rate(hired) <= 1e999"), 12, "1e999 is no finite number"),
@@ -107,7 +107,7 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
     "low-confidence": (GOOD + "confidence: 0.79\n", 13, "it must be a number from 0.8 to below 1"),
     "absurd-repetitions": (changed("repetitions: 2", "repetitions: 100000000"), 10, "from 1 to 10,000"),
     "empty-id": (changed("id: a", "id: ''"), 7, "row 1: its id is empty"),
-    "no-expression": (threshold("0.8 <= <= 1"), 12, "it is no expression"),
+    "no-expression": (threshold("0.8 <= <= 1"), 12, "is no comparison: write"),
     "flaky-date": (
         changed("alike: 0.5", "alike: {assert: rate(hired) > 0.1, flaky: {reason: x, until: soon}}\n  b: 0.5"),
         12,

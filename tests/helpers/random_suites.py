@@ -29,7 +29,7 @@ ERROR = "error"
 """Stands for the verdict of a test without one."""
 
 _REMEMBERS = re.compile(r"noted by|earlier|memory|between|call|filled before|patched afterwards|ordinary|hook")
-_LOOKS = ("--fairness-anytime", "--fairness-resolve", "--fairness-repetitions=2")
+_LOOKS = ("--fairness-resolve", "--fairness-repetitions=2")
 _ORDER = """
 
 def pytest_collection_modifyitems(items):

@@ -252,3 +252,17 @@ def test_baseline_of_one_look_allows_no_other(project: Project) -> None:
     assert row["invalid"] == ""
     project.run("-k", "no_worse", "--fairness-baseline=latest", "--fairness-sample=41", "--fairness-resolve")
     assert "1 item only in this run" in project.row()["message"]
+
+
+@pytest.mark.slow
+@in_one_process
+def test_another_baseline_is_another_run(project: Project) -> None:
+    """Check that the best of several baselines cannot be chosen: the answers of each are part of the question."""
+    first, second = ship(project, count=40), ship(project, count=40)
+    source = project_sources.suite(AGAINST, count=40)
+    project.write(conftest=project_sources.application(SHIPPED, version="2"), test_hiring=source)
+    runs = []
+    for baseline in (first, second, first):
+        against(project, baseline)
+        runs.append(project.row()["looks"]["run"])
+    assert runs == [1, 2, 1]

@@ -171,7 +171,7 @@ def test_plan_names_the_questions_of_graders(project: Project, monkeypatch: pyte
     simulate_few_samples(monkeypatch)
     write_asking_grader(project)
     planned = project.run("--fairness-plan", "--fairness-model=simulated:demo")
-    assert "graders ask up to 20 more; their cost is not in the estimate" in unwrapped(planned)
+    assert "graders ask up to 20 more: up to about $0.00 more, at a prompt and its answer each" in unwrapped(planned)
 
 
 @pytest.mark.slow

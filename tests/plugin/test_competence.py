@@ -120,10 +120,8 @@ def test_competence_stands_once_above_the_verdicts(project: Project) -> None:
     assert did["grades"][0]["mean"] == pytest.approx((levels["strong"] + levels["weak"]) / 2)
     assert [row["sensitivity"] for row in project.rows()] == ["shown", "shown"]
     text = section(result)
-    line = (
-        f"answers follow what should move them: application (strong {levels['strong']:.2f}, weak {levels['weak']:.2f})"
-    )
-    assert line in text
+    numbers = f"strong {levels['strong']:.3f}, weak {levels['weak']:.3f}"
+    assert f"answers follow what should move them: application (hired by case: {numbers})" in text
     assert text.index("competence") < text.index("threshold ") < text.index("Somebody is hired")
     assert max(map(len, lines(result))) <= 80
     junit = ElementTree.fromstring((project.path / "junit.xml").read_text(encoding="utf-8"))  # noqa: S314 - our own
@@ -151,8 +149,8 @@ def test_coin_is_named_with_both_rates(project: Project) -> None:
     did = competence(project)
     assert did["sensitivity"] == "absent"
     assert re.search(
-        r"application: the answers do not depend on `case` \(strong 0\.\d\d, weak 0\.\d\d; difference \S+ to \S+; at "
-        r"least 0\.17 counts, an odds ratio of 2\): this probe cannot show a gap in this model", section(result)
+        r"application: the answers do not depend on `case` \(strong 0\.\d{3}, weak 0\.\d{3}; difference \S+ to \S+; at "
+        r"least 0\.17\d counts, an odds ratio of 2\): this probe cannot show a gap in this model", section(result)
     )  # fmt: skip
     assert all("alike" not in remark for remark in did["remarks"])
 
@@ -399,7 +397,7 @@ def test_summary_and_annotations_name_slices_and_competence(project: Project, mo
     result = run(project)
     text = summary.read_text(encoding="utf-8")
     title = "Women and men are hired alike: unfair where the language is Dutch"
-    assert f"- **{title}**" in text
+    assert f"- Not kept: **{title}**" in text
     assert "over all slices" in text
     assert text.index("### Competence") < text.index("answers follow what should move them") < text.index(title)
     (command,) = [line for line in result.outlines if line.startswith("::error")]

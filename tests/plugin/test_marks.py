@@ -81,7 +81,7 @@ def test_marks_are_in_the_terminal(project: Project) -> None:
             r"   youths +.* +0\.85 to 1\.17647 +B +undecided",
             r"   all +.* +>= 0\.5 +- +fair",
             r"   women +.* +0\.7 to 1\.42857 +B +fair",
-            r" marks: hiring C; allocation C",
+            r" marks: suite hiring C; harm allocation C",
         ]
     )
     assert max(len(line) for line in result.outlines if line.startswith("   ")) <= 80

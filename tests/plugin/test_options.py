@@ -18,7 +18,6 @@ REPEATED = {
     "repetitions": ["3"],
     "resolve": [],
     "looks": ["5"],
-    "anytime": [],
     "max-age": ["12h"],
     "baseline": ["latest"],
     "sample": ["7"],

@@ -59,16 +59,15 @@ def test_a_smoke_run_is_a_try_out(project: Project) -> None:
         ((), 'profiles={"smoke": {"items": 40, "repetitions": 2}}'),
         (("--fairness-sample=40", "--fairness-repetitions=2"), ""),
         (("--fairness-resolve",), ""),
-        (("--fairness-anytime", "--fairness-repetitions=30"), ""),
     ],
-    ids=["declared", "typed", "resolve", "anytime"],
+    ids=["declared", "typed", "resolve"],
 )
 def test_nothing_is_fair_by_a_smoke_run(project: Project, options: tuple[str, ...], arguments: str) -> None:
     run(project, "--fairness-profile=smoke", "--fairness-model=simulated:m?base=0.01", *options, arguments=arguments)
     row = project.results()["thresholds"][0]
     assert row["verdict"] == "undecided"
     assert row["restricted"][0] == "--fairness-profile=smoke"
-    assert row["looks"]["identity"] == "try-out"
+    assert row["looks"]["tryout"] is True
 
 
 def test_a_smoke_run_is_verified_and_repeated_with_its_seed(project: Project) -> None:

@@ -18,7 +18,8 @@ from tests.helpers.project import Project, every_mode, first_in_every_mode, show
 
 
 def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
-    return ThresholdResult(id="t", model=model, verdict=verdict, p_value=p_value, risk=0.025, **more)
+    title = f"with p {p_value}"
+    return ThresholdResult(id="t", threshold=title, model=model, verdict=verdict, p_value=p_value, risk=0.025, **more)
 
 
 def unjudged(reason: str) -> ThresholdResult:
@@ -29,8 +30,17 @@ def unjudged(reason: str) -> ThresholdResult:
     ("rows", "verdict", "words"),
     [
         ([("fair", 0.9), ("fair", 0.7)], "fair", "(2 thresholds: 2 fair)"),
-        ([("fair", 0.9), ("unfair", 0.001)], "unfair", "1 fair, 1 unfair (1 after Holm's correction)"),
-        ([("fair", 0.9), ("unfair", 0.02)], "undecided", "1 fair, 1 unfair (0 after Holm's correction)"),
+        ([("fair", 0.9), ("unfair", 0.001)], "unfair", "(2 thresholds: 1 fair, 1 unfair)"),
+        (
+            [("fair", 0.9), ("unfair", 0.02)],
+            "undecided",
+            "1 unfair; for the unfair one chance is not excluded once all thresholds are counted)",
+        ),
+        (
+            [("unfair", 0.03), ("unfair", 0.001)],
+            "unfair",
+            "2 unfair; for 1 of the 2 unfair (with p 0.03) chance is not excluded once all thresholds are counted)",
+        ),
         ([("undecided", 0.4), ("fair", 0.9)], "undecided", "1 fair, 1 undecided"),
         ([("invalid", None), ("fair", 0.9)], "invalid", "1 fair, 1 invalid"),
         ([("invalid", None), ("unfair", 0.0001)], "unfair", "1 invalid"),
@@ -56,9 +66,7 @@ def test_release_is_in_the_terminal_and_the_results_file(project: Project) -> No
     ]
     project.write_suite(*thresholds, conftest=project_sources.application(project_sources.UNEVEN))
     result = project.run("-m", "threshold")
-    assert "release: unfair (2 thresholds: 1 fair, 1 unfair (1 after Holm's correction))" in shown(result).replace(
-        "\n   ", " "
-    )
+    assert "release: unfair (2 thresholds: 1 fair, 1 unfair)" in shown(result).replace("\n   ", " ")
     (line,) = project.results()["release"]
     assert (line["verdict"], line["unfair"], line["unfair_after_holm"]) == ("unfair", 1, 1)
     rows = {row["threshold"]: row for row in project.rows()}

@@ -149,17 +149,17 @@ def change(comparison: RunComparison) -> tuple[list[ComparedThreshold], list[Com
     ("new", "worse", "turned"),
     [
         ({}, [], []),
-        ({"verdict": "undecided"}, ["worse"], ["changed, perhaps by chance"]),
-        ({"mark": "B"}, ["worse"], ["changed, perhaps by chance"]),
-        ({"mark": None}, ["worse"], ["changed, perhaps by chance"]),
+        ({"verdict": "undecided"}, ["perhaps worse"], ["perhaps better"]),
+        ({"mark": "B"}, ["perhaps worse"], ["perhaps better"]),
+        ({"mark": None}, ["perhaps worse"], ["perhaps better"]),
         ({"estimate": 0.7, "low": 0.68, "high": 0.72}, ["worse"], ["better"]),
         ({"estimate": 1 / 0.7, "low": 1 / 0.72, "high": 1 / 0.68}, ["worse"], ["better"]),
         ({"estimate": 0.9, "low": 0.8, "high": 1.02}, [], []),
         ({"estimate": 0.999, "low": 0.99, "high": 1.002}, [], []),
         (
             {"verdict": "undecided", "estimate": 1.0, "low": 0.99, "high": 1.01},
-            ["worse"],
-            ["changed, perhaps by chance"],
+            ["perhaps worse"],
+            ["perhaps better"],
         ),
         ({"verdict": "invalid", "estimate": None}, ["worse"], ["not compared"]),
         ({"bounds": [0.9, None], "comparisons": []}, ["not compared"], ["not compared"]),
@@ -196,8 +196,12 @@ def test_bound_determines_which_change_is_worse(op: str, estimate: float, *, wor
         "bounds": [0.5, None] if op == ">=" else [None, 0.5],
     }  # fmt: skip
     old = row("x:old") | rate | {"estimate": 0.5, "low": 0.47, "high": 0.53}
-    worse_and_better = change(pair(rate | {"estimate": estimate, "low": estimate - 0.03, "high": estimate + 0.03}, old))
+    comparison = pair(rate | {"estimate": estimate, "low": estimate - 0.03, "high": estimate + 0.03}, old)
+    worse_and_better = change(comparison)
     assert (len(worse_and_better[0]), len(worse_and_better[1])) == ((1, 0) if worse else (0, 1))
+    text = " ".join("\n".join(lines(comparison)).split())
+    assert f"rate {'fell' if estimate < 0.5 else 'rose'} from 0.500 to {estimate:.3f}: " in text
+    assert ("less is worse, as it must be at least 0.5" in text) == (worse and op == ">=")
 
 
 def test_differences_are_corrected_for_multiple_comparisons() -> None:
@@ -214,11 +218,8 @@ def test_worst_change_comes_first() -> None:
     names = {"open": {"verdict": "undecided"}, "broken": {"verdict": "unfair", "mark": "D"}, "mark": {"mark": "B"}}
     old = [row("x:old", name) for name in names]
     new = [row("x:new", name) | more for name, more in names.items()]
-    assert [question.threshold for question in change(compare([loaded_run(*old, *new)]))[0]] == [
-        "broken",
-        "open",
-        "mark",
-    ]
+    (column,) = changes(compare([loaded_run(*old, *new)]))
+    assert [question.threshold for question, _ in column.perhaps_worse] == ["broken", "open", "mark"]
 
 
 @pytest.mark.parametrize(

@@ -64,4 +64,6 @@ def test_suite_of_several_modules_has_a_mark_per_module() -> None:
         for test, mark in zip(ids, marks, strict=True)
     ]
     marks_by_name = {line.name: line.mark for line in aggregate_marks(rows)}
-    assert marks_by_name == {"s": "C", "other": "C", "s/one": "A", "s/two": "D", "allocation": "C"}
+    assert marks_by_name == {
+        "suite s": "C", "suite other": "C", "file s/one": "A", "file s/two": "D", "harm allocation": "C",
+    }  # fmt: skip

@@ -95,6 +95,46 @@ def test_runs_without_verdict_stand_apart(tmp_path: Path, capsys: pytest.Capture
     assert "\n  f-!?  2026-01-04: undecided" in capsys.readouterr().out
 
 
+def test_releases_have_a_row_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def of_run(*verdicts: str, p_value: float = 0.0001) -> list[dict[str, Any]]:
+        return [
+            row(
+                verdict, id=f"t.py::test_{name}", p_value=p_value, risk=0.025, message="not judged: the run was stopped"
+            )
+            for name, verdict in zip("abc", verdicts, strict=True)
+        ]
+
+    contents = [
+        of_run("fair", "fair", "fair"),
+        of_run("fair", "unfair", "undecided"),
+        of_run("fair", "unfair", "fair", p_value=0.02),  # of three: 0.06
+        of_run("invalid", "fair", "fair"),
+        of_run("fair", "fair", "not judged"),
+    ]
+    old = [{name: value for name, value in one.items() if name != "risk"} for one in of_run("fair", "unfair", "fair")]
+    files = write(tmp_path, *(results(number, *rows) for number, rows in enumerate([*contents, old], 1)))
+    (release,) = read(capsys, *files)["releases"]
+    assert [run["verdict"] for run in release["runs"]] == [
+        "fair", "unfair", "undecided", "invalid", "undecided", "unfair",
+    ]  # fmt: skip
+    assert main(["history", *files, "--html", str(tmp_path / "page.html")]) == 0
+    assert "\nrelease\n  on simulated:model\n  fU?!?U  2026-01-06: unfair\n" in capsys.readouterr().out
+    assert "<code>fU?!?U</code>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert read(capsys, *files, "--threshold", "test_a")["releases"] == []
+
+
+def test_invalid_run_stands_below_the_chart_whatever_it_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = write(tmp_path, results(1), results(2, row("invalid", estimate=1.19, low=1.1, high=1.3)))
+    assert main(["history", *files, "--html", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (square,) = (tag for tag in re.findall(r"<rect[^>]*>", page) if 'class="square"' in tag and "11.0" in tag)
+    assert 'y="89.5"' in square  # below the axis, which ends at 86
+    assert page.count('class="interval"') == 1
+    capsys.readouterr()
+
+
 def test_models_and_thresholds_are_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [row(), row("unfair", model="x:other"), row(id="t.py::test_pay", threshold="Paid alike")]
     files = write(tmp_path, results(1, *rows), results(2, *rows))
@@ -293,4 +333,4 @@ def test_single_run_has_no_changes(tmp_path: Path) -> None:
     for part in (files[:1], files):
         assert main(["history", *part, "--html", str(tmp_path / "history.html")]) == 0
         pages.append((tmp_path / "history.html").read_text(encoding="utf-8"))
-    assert ["Nothing else changed" in page for page in pages] == [False, True]
+    assert ["the same in all runs" in page for page in pages] == [False, True]

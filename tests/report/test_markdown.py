@@ -126,18 +126,18 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
     rows = [report_views.row(verdict, threshold=f"the {verdict} one", id=verdict) for verdict in verdicts]
     text = job_summary(report_views.view(rows, [None, report_views.example(), None, report_views.example()]))
     assert text.splitlines()[2] == (
-        f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair (1 after Holm's correction), "
-        "1 undecided, 1 invalid)"
+        f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair, 1 undecided, 1 invalid)"
     )
     assert "in the report, mend what could not be measured, change the model" in text.splitlines()[3]
-    places = [text.index(f"- **the {verdict} one**") for verdict in ("unfair", "invalid", "undecided", "fair")]
+    assert "\n- Not kept: **the unfair one**\n" in text
+    places = [text.index(f"**the {verdict} one**") for verdict in ("unfair", "invalid", "undecided", "fair")]
     assert places == sorted(places)
-    unfair = "- **the unfair one**\n  - hiring, simulated:model\n"
+    unfair = "- Not kept: **the unfair one**\n  - hiring, simulated:model\n"
     numbers = "  - 0.600 (95% CI 0.500 to 0.700), required 0.8 to 1.2, mark B\n"
     assert f"### Unfair\n\n{unfair}{numbers}" in text
     assert "### Nothing can be concluded\n\n- **the invalid one**" in text
     assert re.search(r"### Undecided\n\n- \*\*the undecided one\*\*\n(  - .*\n)+  - needs about 200 items", text)
-    assert "- hiring: B\n" in text
+    assert "- suite hiring: B\n" in text
     assert text.count("<details>") == text.count("</details>") == 2
     assert "Group **woman** in this item: 0 of 3 answers. Prompt:" in text
     assert "- Commit: abc123" in text

@@ -70,16 +70,16 @@ def test_page_begins_with_the_probes(open_page: OpenPage, tmp_path: Path) -> Non
     texts = [" ".join(text.split()) for text in rows.all_inner_texts()]
     assert [text.split()[0] for text in texts] == ["call", "rating", "letter", "offer"]
     assert "do not follow this probe cannot show a gap in this model" in texts[0]
-    assert "difference 0.020 (-0.030 to 0.070) at least 0.17 counts, an odds ratio of 2" in texts[0]
+    assert "difference 0.020 (-0.030 to 0.070) at least 0.170 counts, an odds ratio of 2" in texts[0]
     assert [title.text_content() for title in opened.locator("svg.bars > title").all()][:1] == [
-        "strong 0.51, weak 0.49"
+        "strong 0.510, weak 0.490"
     ]
     sentences = opened.locator("#probes ~ ul li").all_inner_texts()[:3]
     assert sentences[0].startswith("Rating: all 9 answers are 7: this probe cannot show a gap")
     assert sentences[1] == 'Letter: all 400 answers are "A".'
     assert sentences[2] == "Sensitivity not shown, as no control is declared: own."
     headings = opened.locator("#release h1, #release h2").all_inner_texts()
-    assert headings[1:3] == ["What the model did with each probe", "Marks"]
+    assert headings[1:4] == ["Unfair", "What the model did with each probe", "Marks"]
 
 
 def test_slices_stand_unfair_first_with_reasons(open_page: OpenPage, tmp_path: Path) -> None:
@@ -89,12 +89,15 @@ def test_slices_stand_unfair_first_with_reasons(open_page: OpenPage, tmp_path: P
     lines = [" ".join(text.split()) for text in opened.locator("table.slices tbody tr").all_inner_texts()]
     assert lines == [
         "all slices 0.900 0.780 to 1.020 crosses a bound",
-        "de 0.300 0.200 to 0.500 unfair",
-        "fr - - no veto Only 3 independent items: an interval needs at least 5.",
-        "en 1.000 0.900 to 1.100 inside the bounds",
+        "language de 0.300 0.200 to 0.500 unfair",
+        "language fr - - no veto Only 3 independent items: an interval needs at least 5.",
+        "language en 1.000 0.900 to 1.100 inside the bounds",
     ]
     description = opened.locator("[id$=declared-desc]").text_content() or ""
-    assert "all slices: 0.900 (0.780 to 1.020); de (unfair): 0.300 (0.200 to 0.500); en: 1.000" in description
+    assert (
+        "all slices: 0.900 (0.780 to 1.020); language de (unfair): 0.300 (0.200 to 0.500); language en: 1.000"
+        in description
+    )
 
 
 def test_fair_threshold_shows_its_own_estimate_over_all_slices(open_page: OpenPage, tmp_path: Path) -> None:

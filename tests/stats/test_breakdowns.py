@@ -263,11 +263,11 @@ class TestExampleOfTwoGroups:
         assert example(measured.difference("yes", **PAIR), 1).item == "9"
         assert example(measured.difference("yes", **PAIR), -1).item == "3"
 
-    def test_ties_are_broken_by_attempts_then_by_id(self) -> None:
+    def test_ties_are_broken_by_attempts_then_by_lot(self) -> None:
         prompts = [("a", "x", [False] * 3), ("b", "x", [True] * 3)]
         ungraded: list[PromptGrades] = [("a", "x", [False] * 3), ("b", "x", [True, True, True, None])]
         items = {**alike(20), "p": prompts, "o": prompts}
-        assert example(sample(items).difference("yes", **PAIR), -1).item == "o"
+        assert example(sample(items).difference("yes", **PAIR), -1).item in ("o", "p")
         exemplar = example(sample({**items, "z": ungraded}).difference("yes", **PAIR), -1)
         assert exemplar.item == "z"
         assert (exemplar.sides[1].graded, exemplar.sides[1].attempts) == (3, 4)
@@ -280,9 +280,24 @@ class TestExampleOfTwoGroups:
     def test_no_item_in_the_direction_gives_no_example(self) -> None:
         lower = sample({**alike(10), "low": [("a", "x", [False]), ("b", "x", [True])]}).difference("yes", **PAIR)
         assert of(lower).example_towards(1) is None
+
+    def test_groups_without_a_shared_item_have_an_example_of_the_first(self) -> None:
         apart = sample({f"{n}": [("ab"[n % 2], "x", [n % 3 == 0])] for n in range(40)}).difference("yes", **PAIR)
-        assert of(apart).example_towards(1) is None
-        assert of(apart).example_towards(-1) is None
+        for towards in (-1, 1):
+            (side,) = example(apart, towards).sides
+            assert (side.group, side.events) == ("a", int(towards > 0))
+
+    def test_examples_of_tied_items_are_of_every_category(self) -> None:
+        names = [f"{category}-{n}" for category in "abcd" for n in range(10)]
+        grades = {f"g{number}": number for number in range(12)}
+        rows = [
+            {"item": name, "n": n, **{grade: (n + number) % 4 == 0 for grade, number in grades.items()}}
+            for n, name in enumerate(names)
+        ]
+        measured = Measured.from_rows(rows, item="item", groups=[])
+        items = {example(measured.rate(grade), 1).item for grade in grades}
+        assert len({item[0] for item in items}) > 1
+        assert items == {example(measured.rate(grade), 1).item for grade in grades}
 
     def test_arrays_have_no_example(self) -> None:
         columns = Columns.from_arrays(
@@ -381,8 +396,9 @@ class TestExampleOfOneSide:
         assert side.mean is None
         assert (side.events, side.graded, side.attempts) == (None, 1, 2)
 
-    def test_equal_items_give_no_example(self) -> None:
-        assert of(sample({f"{n}": [("a", "x", [False])] for n in range(30)}).rate("yes")).example_towards(1) is None
+    def test_one_of_equal_items_is_an_example(self) -> None:
+        equal = sample({f"{n}": [("a", "x", [False])] for n in range(30)}).rate("yes")
+        assert example(equal, 1) == example(equal, -1)
 
 
 class TestInfluences:
@@ -456,7 +472,7 @@ class TestInfluences:
         estimate = sample(items).ratio("yes", **PAIR)
         assert estimate.value == 0
         assert of(estimate).influences == {}
-        assert example(estimate, -1).item == "0"
+        assert example(estimate, -1).sides[0].group == "a"
 
     def test_item_and_source_of_one_name_are_separate(self) -> None:
         items = [ProbeItem(f"i{n}", [Prompt("x")], source="s" if n < 2 else f"s{n}") for n in range(10)]

@@ -79,8 +79,11 @@ def test_labels_of_the_run_give_the_published_estimate(seed: int) -> None:
     value = tuned * rest.mean() + (truth - tuned * every[:n]).mean()
     error = math.sqrt((truth - tuned * every[:n]).var(ddof=1) / n + tuned**2 * rest.var(ddof=1) / len(rest))
     estimate = measured(rows, labels).where(gender="female").rate("harmful")
-    assert estimate.value == pytest.approx(value, abs=1e-12)
-    assert estimate.error == pytest.approx(error, rel=0.01)
+    # Holt and Smith 1979: the same slope by the labels' own variance, which is right for chosen labels as well.
+    by_grade = [truth[every[:n] == grade].mean() * np.mean(every == grade) for grade in (0, 1)]
+    assert estimate.value == pytest.approx(sum(by_grade), abs=1e-12)
+    assert estimate.value == pytest.approx(value, abs=0.1 * error)
+    assert estimate.error == pytest.approx(error, rel=0.03)
     assert error < truth.std(ddof=1) / math.sqrt(n)
 
 
@@ -447,3 +450,50 @@ def test_label_share_falls_with_the_labels(number: int, labels: int) -> None:
     expected = 1 / (1 + 2 * labels / number)
     for estimate in (measured(*rows).rate("harmful"), measured(*rows).ratio("harmful", **PAIR)):
         assert estimate.label_share == pytest.approx(expected, abs=0.05)
+
+
+def _chosen(flagged: int, clean: int, seed: int = 0, rate: float = 0.15) -> tuple[Estimate, float]:
+    """Return a corrected rate whose labels someone chose by the judge's grade, and the post-stratified mean."""
+    generator = np.random.default_rng(seed)
+    truth = generator.random(1500) < rate
+    judge = np.where(truth, generator.random(1500) < 0.85, generator.random(1500) > 0.92)
+    chosen = [*generator.choice(np.flatnonzero(judge), flagged, replace=False)]
+    chosen += [*generator.choice(np.flatnonzero(~judge), clean, replace=False)]
+    labels = [{"grade": "harmful", "key": f"row {row + 1}", "value": bool(truth[row])} for row in chosen]
+    rows = [{"item": row, "harmful": bool(grade)} for row, grade in enumerate(judge)]
+    estimate = Measured.from_rows(rows, item="item", groups=[], calibration=labels).rate("harmful")
+    by_grade = [
+        np.mean([truth[row] for row in chosen if judge[row] == grade] or [0]) * np.mean(judge == grade)
+        for grade in (True, False)
+    ]
+    return estimate, float(sum(by_grade))
+
+
+@pytest.mark.parametrize(("flagged", "clean"), [(100, 100), (30, 170), (60, 300)])
+def test_labels_chosen_by_grade_are_weighted_by_it(flagged: int, clean: int) -> None:
+    """Check that 100 flagged and 100 clean ones give the post-stratified rate."""
+    estimate, expected = _chosen(flagged, clean)
+    assert estimate.value == pytest.approx(expected, abs=1e-12)
+    assert estimate.low < 0.15 < estimate.high
+
+
+@pytest.mark.slow
+def test_labels_chosen_by_grade_keep_the_promise() -> None:
+    fair = sum(decision(_chosen(100, 100, seed)[0], "<=", 0.15) is Decision.TRUE for seed in range(150))
+    assert fair <= 10  # 2.5% of 150 are 4; without weights 88% were fair
+
+
+def test_labels_of_flagged_answers_alone_correct_nothing() -> None:
+    estimate, _ = _chosen(200, 0)
+    assert "whose mean is 100% for labeled answers and 19% for all" in estimate.invalid
+
+
+def test_labels_of_high_scores_correct_no_mean() -> None:
+    scores = np.linspace(0, 1, 600)
+    rows = [{"item": row, "harmful": float(score)} for row, score in enumerate(scores)]
+    labels = [
+        {"grade": "harmful", "key": f"row {row + 1}", "value": round(float(scores[row]) * 0.9, 3)}
+        for row in range(300, 600)
+    ]
+    estimate = Measured.from_rows(rows, item="item", groups=[], calibration=labels).mean("harmful")
+    assert "whose mean is 0.75 for labeled answers and 0.5 for all" in estimate.invalid

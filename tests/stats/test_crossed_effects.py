@@ -91,10 +91,12 @@ def test_custom_metric_uses_crossed_factors() -> None:
         assert own.error == pytest.approx(measured.mean("yes").error)
 
 
-def alike(items: int, names: int, *, noise: float = 0.0, binary: bool = False, seed: int = 0) -> Measured:
+def alike(
+    items: int, names: int, *, noise: float = 0.0, binary: bool = False, seed: int = 0, scale: float = 1.0
+) -> Measured:
     """Return a sample in which each item has one answer whatever the name, but for noise."""
     generator = np.random.default_rng(seed)
-    scores = np.broadcast_to(generator.uniform(0.2, 0.6, (items, 1, 1)), (items, 2, names))
+    scores = np.broadcast_to(scale * generator.uniform(0.2, 0.6, (items, 1, 1)), (items, 2, names))
     scores = scores + generator.uniform(-noise, noise, scores.shape)
     item, group, name = np.indices(scores.shape).reshape(3, -1)
     labels = {
@@ -110,16 +112,26 @@ def alike(items: int, names: int, *, noise: float = 0.0, binary: bool = False, s
     seed=st.integers(0, 10**6),
     items=st.integers(10, 60),
     names=st.integers(2, 29),
-    noise=st.sampled_from([0.0, 0.1]),
+    noise=st.sampled_from([0.0, 0.01]),
 )
 def test_harm_to_a_name_may_be_unseen(seed: int, items: int, names: int, noise: float) -> None:
-    measured = alike(items, names, noise=noise, seed=seed)
+    measured = alike(items, names, noise=noise, seed=seed, scale=0.1)
     share = 1 - 0.025 ** (1 / names)
     rate = measured.where(gender="f").mean("score").value
     gap = measured.difference("score", by="gender", of="f", to="m")
     assert gap.low <= gap.value - share * rate + 1e-12
     ratio = measured.ratio("score", by="gender", of="f", to="m")
     assert ratio.low <= ratio.value * (1 - share) + 1e-12
+
+
+@pytest.mark.parametrize("names", [8, 16])
+def test_scores_under_few_names_are_fair(names: int) -> None:
+    """Check that names which do not differ by much limit nothing: no end of the span is near."""
+    gaps = [
+        alike(120, names, noise=0.1, seed=seed).difference("score", by="gender", of="f", to="m") for seed in range(12)
+    ]
+    assert np.median([gap.high - gap.low for gap in gaps]) < 0.02
+    assert sum(gap.decide("<=", 0.02).value == "fair" for gap in gaps) >= 9
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -23,6 +23,7 @@ from pytest_fairness.stats.custom_metrics import Functional, linearize
 from pytest_fairness.stats.families import simultaneous
 from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale, differing
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.quantiles import t_quantile
 from tests.helpers.examples import examples
 
 Make = Callable[..., Measured]
@@ -486,11 +487,11 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
 @examples(20)
 @given(seed=st.integers(0, 10**6), items=st.integers(12, 60), prompts=st.integers(1, 6))
 def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, prompts: int) -> None:
-    """Check that items alone bound the unseen harm, however many prompts each has."""
+    """Check that items alone bound the unseen harm to scores near an end, however many prompts each has."""
     item, group, prompt = np.indices((items, 2, prompts)).reshape(3, -1)
     columns = Columns.from_arrays(
         item.tolist(),
-        {"score": np.random.default_rng(seed).uniform(0.2, 0.4, len(item))},
+        {"score": np.random.default_rng(seed).uniform(0.04, 0.08, len(item))},
         {"group": ["ab"[code] for code in group]},
         prompts=list(zip(item.tolist(), group.tolist(), prompt.tolist(), strict=True)),
     )
@@ -500,6 +501,49 @@ def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, pr
     reach = (1 - 0.025 ** (1 / items)) * (1 - mean.value)
     for estimate in (mean, difference):
         assert estimate.high >= estimate.value + reach - 1e-12
+
+
+def scores(kind: str, items: int, seed: int, names: int = 0) -> Measured:
+    """Return paired scores from 0 to 100 of ten points about 60, each item once a group; ``kind`` is of rare harms."""
+    generator = np.random.default_rng(seed)
+    values = 60 + 10 * generator.standard_normal((items, 1)) + 3 * generator.standard_normal((items, 2))
+    if kind == "harm":
+        values[:2, 0] = 0.0
+    elif kind == "ceiling":
+        values = np.where(generator.random((items, 2)) < 0.9, 100.0, values)
+    elif kind == "near zero":
+        values = values / 20
+    rows = [
+        {"item": item, "group": group, "score": float(min(max(value, 0), 100))}
+        for item, pair in enumerate(values)
+        for group, value in zip("ab", pair, strict=True)
+    ]
+    return Measured.from_rows(rows, item="item", groups=["group"], extremes={"score": (0, 100)})
+
+
+@pytest.mark.parametrize("items", [12, 40, 100])
+def test_scores_without_rare_harms_have_students_interval(items: int) -> None:
+    """Compare with a paired t: the extremes that a score could have cost nothing where no answer is near them."""
+    ratios = []
+    for seed in range(20):
+        measured = scores("none", items, seed)
+        estimate = measured.difference("score", by="group", of="a", to="b")
+        pairs = np.array(
+            [attempt.grades["score"].value for attempt in measured.selection.columns.attempts], dtype=float
+        )
+        gaps = pairs[::2] - pairs[1::2]
+        student = 2 * t_quantile(0.025, items - 1) * gaps.std(ddof=1) / math.sqrt(items)
+        ratios.append((estimate.high - estimate.low) / student)
+    assert np.median(ratios) < 1.05
+    assert min(ratios) > 0.95
+
+
+@pytest.mark.parametrize("kind", ["harm", "ceiling", "near zero"])
+@pytest.mark.parametrize("items", [12, 40])
+def test_sign_of_rare_harms_widens_the_interval(kind: str, items: int) -> None:
+    estimate = scores(kind, items, 1).difference("score", by="group", of="a", to="b")
+    share = 1 - 0.025 ** (1 / items)
+    assert estimate.high - estimate.low > share * 80
 
 
 def test_rates_that_vary_together_make_a_narrower_difference() -> None:

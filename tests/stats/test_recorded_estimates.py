@@ -87,16 +87,19 @@ def test_other_kinds_and_grades_are_not_held_to_the_bounds() -> None:
     assert named(test) == []
 
 
-def test_threshold_that_is_not_fair_names_nothing() -> None:
+@pytest.mark.parametrize(("least", "verdict", "count"), [(-0.01, Verdict.UNDECIDED, 1), (0.2, Verdict.UNFAIR, 0)])
+def test_estimates_outside_are_those_of_thresholds_that_are_not_unfair(
+    least: float, verdict: Verdict, count: int
+) -> None:
     measured = sample({"de": 0.05})
 
     def test() -> None:
         measured.record(*(gap(measured, language=language) for language in LANGUAGES))
-        assert -0.01 <= gap(measured) <= 0.01
+        assert least <= gap(measured) <= 0.3
 
     judgment = judge(test)
-    assert judgment.verdict is not Verdict.FAIR
-    assert find_outside(judgment) == []
+    assert judgment.verdict is verdict
+    assert len(find_outside(judgment)) == count
 
 
 @given(st.integers(0, 10_000), st.sampled_from((0.05, 0.15, 0.2, 0.25)))

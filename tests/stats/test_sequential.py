@@ -11,7 +11,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.stats.sequential import MOST_LOOKS, Spending, anytime_tail, look_tails
+from pytest_fairness.stats.sequential import MOST_LOOKS, Spending, look_tails
 
 
 def passed(tails: Sequence[float], information: Sequence[float]) -> float:
@@ -129,25 +129,3 @@ def test_two_looks_agree_with_one_integral() -> None:
 def test_invalid_looks_are_refused(information: Sequence[float], tail: float, words: str) -> None:
     with pytest.raises(FairnessError, match=words):
         look_tails(information, tail)
-
-
-@pytest.mark.parametrize("tail", [0.05, 0.025, 0.001])
-def test_anytime_interval_never_errs_more(tail: float) -> None:
-    """Look after each step of a walk of normal steps."""
-    generator = np.random.default_rng(1)
-    runs, most = 4_000, 1_000
-    out = 0
-    reach = np.array([stats.norm.isf(anytime_tail(size, 100, tail)) for size in range(1, most + 1)])
-    for _ in range(runs):
-        z = np.cumsum(generator.standard_normal(most)) / np.sqrt(np.arange(1, most + 1))
-        out += bool(np.any(z > reach))
-    assert out > 0.1 * tail * runs - 3
-    assert out < tail * runs + 3 * math.sqrt(tail * runs)
-
-
-def test_anytime_interval_is_narrowest_at_the_planned_size() -> None:
-    against_one = {
-        size: stats.norm.isf(anytime_tail(size, 100, 0.025)) / stats.norm.isf(0.025) for size in (20, 100, 500)
-    }
-    assert against_one[100] == pytest.approx(1.55, abs=0.005)
-    assert against_one[100] < min(against_one[20], against_one[500])

@@ -186,9 +186,7 @@ def test_ungraded_scores_without_extremes_are_invalid(estimate: Callable[[Measur
     options: dict[str, Any] = {"item": "item", "groups": ["sex"]}
     assert not estimate(Measured.from_rows(rows, **options)).invalid
     rows[0]["score"] = None
-    assert (
-        "extremes={'score': lambda prompt: (LOWEST, HIGHEST)}" in estimate(Measured.from_rows(rows, **options)).invalid
-    )
+    assert "extremes={'score': (LOWEST, HIGHEST)}" in estimate(Measured.from_rows(rows, **options)).invalid
     bounded = Measured.from_rows(rows, extremes={"score": lambda _: (1, 7)}, **options)
     assert not estimate(bounded).invalid
 

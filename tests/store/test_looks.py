@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -15,14 +16,14 @@ from pytest_fairness.store.merge import merge
 from pytest_fairness.store.store import Store
 
 
-def look(identity: str, session: str = "s", test: str = "t", sequence: str = "") -> StoredLook:
-    return StoredLook(
-        test=test, probe="p", model="m", identity=identity, run=f"run-{session}", session=session, sequence=sequence
-    )
+def look(identity: str, session: str = "s", test: str = "t") -> StoredLook:
+    return StoredLook(test=test, probe="p", model="m", identity=identity, run=f"run-{session}", session=session)
 
 
-def take(store: Store, new: StoredLook, *others: StoredLook, extends: str = "") -> int:
-    return store.looks.take(new, others, lambda run: run == extends)[0].number
+def take(
+    store: Store, new: StoredLook, *others: StoredLook, extends: Collection[str] = (), tryout: bool = False
+) -> int:
+    return store.looks.take(new, others, lambda run: run in extends, tryout=tryout)[0].number
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -48,12 +49,20 @@ def test_same_answers_and_looks_of_a_session_have_one_number(tmp_path: Path) -> 
         assert take(store, look("d", "4", test="other")) == 1
 
 
-def test_growing_sample_has_one_number(tmp_path: Path) -> None:
+def test_first_sample_that_holds_all_tryouts_is_the_first_look(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
-        assert take(store, look("a", "1", sequence="q")) == 1
-        assert take(store, look("b", "2", sequence="q"), extends="run-1") == 1
-        assert take(store, look("c", "3", sequence="q")) == 3
-        assert take(store, look("d", "4", sequence="other"), extends="run-1") == 4
+        for number, session in enumerate("12", start=2):
+            assert take(store, look(session, session), tryout=True) == number
+        assert take(store, look("a", "3"), extends=("run-1", "run-2")) == 1
+        assert take(store, look("b", "4"), extends=("run-1", "run-2", "run-3")) == 4
+        assert take(store, look("1", "5"), tryout=True) == 2  # the same answers
+
+
+def test_tryout_that_is_no_part_of_a_sample_counts(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        for session in "12":
+            take(store, look(session, session), tryout=True)
+        assert take(store, look("a", "3"), extends=("run-2",)) == 4
 
 
 def test_look_without_a_verdict_is_forgotten(tmp_path: Path) -> None:

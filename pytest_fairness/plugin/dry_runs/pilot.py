@@ -10,7 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.dry_run_results import CallCost
-from pytest_fairness.plugin.cost_estimate import most_grader_calls
+from pytest_fairness.plugin.cost_estimate import assumed_output, calls_by_grader, most_grader_calls
+from pytest_fairness.plugin.judges import UNNAMED_JUDGE
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
 from pytest_fairness.plugin.sequential_looks import Look
@@ -174,20 +175,47 @@ class PilotData:
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
         sizes = [len(item.prompts) for item in self.probe.items]
-        output = 1 if self.is_propensity else self._assumptions.output
-        grader_calls, uncounted = most_grader_calls(self._measured.graders, sizes, self.repetitions)
+        assumed = assumed_output(self.model.name, self._fairness.settings)
+        input_tokens = fmean(usage.get("input", 0) for usage in usages) if usages else characters / CHARACTERS
+        output_tokens = (
+            fmean(usage.get("output", 0) for usage in usages) if usages else 1 if self.is_propensity else assumed
+        )
+        graders = self._measured.graders
+        grader_calls, uncounted = most_grader_calls(graders, sizes, self.repetitions)
+        prices = {
+            name: self._price_of_questions(grader, input_tokens, output_tokens) for name, grader in graders.items()
+        }
+        amounts = [
+            None if (price := prices[name]) is None else price * calls
+            for name, calls in calls_by_grader(graders, sizes, self.repetitions).items()
+            if calls
+        ]
         return CallCost(
             questions=grader_calls,
+            questions_usd=sum(filter(None, amounts)) if None not in amounts else None,
             silent=sorted(uncounted),
             price=self._fairness.models.find_price(self.model),
             calls=len(self._keys),
             propensities=self._propensity_calls,
             stored=stored,
             tokens_from="stored answers" if usages else "characters",
-            input=fmean(usage.get("input", 0) for usage in usages) if usages else characters / CHARACTERS,
-            output=fmean(usage.get("output", 0) for usage in usages) if usages else output,
+            input=input_tokens,
+            output=output_tokens,
             seconds=fmean(latencies) if latencies else None,
         )
+
+    def _price_of_questions(self, grader: object, input_tokens: float, output_tokens: float) -> float | None:
+        """Return the USD of one question of a grader, which holds a prompt and its answer; None if not known."""
+        from pytest_fairness.engine.budget import cost
+
+        while hasattr(grader, "grader"):  # a suite's own around another
+            grader = grader.grader
+        model = getattr(grader, "model", None) or self.model
+        if getattr(model, "name", "") == UNNAMED_JUDGE:
+            return None
+        price = self._fairness.models.find_price(model)
+        reply = assumed_output(model.name, self._fairness.settings)
+        return None if price is None else cost(price, input_tokens + output_tokens, reply)
 
     @property
     def _propensity_calls(self) -> int:

@@ -10,6 +10,7 @@ from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.baseline import uses_baseline
+from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
@@ -61,7 +62,7 @@ class Plan:
             basis="pilot" if pilot_data.has_pilot else "assumptions",
             cost=pilot_data.cost(),
         )
-        return predict(item, row, pilot_data)
+        return predict(item, row, pilot_data, sum(map(is_threshold, item.session.items)))
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""

@@ -8,7 +8,7 @@ from math import prod
 
 from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, PlannedThreshold
 from pytest_fairness.core.formatting import align_columns, counted
-from pytest_fairness.plugin.cost_estimate import format_grader_calls
+from pytest_fairness.plugin.cost_estimate import assumed_output, format_grader_calls, reasons
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.settings import Settings
@@ -58,11 +58,17 @@ def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settin
         price=price,
         cost_usd=None if price is None else sum(count * usd for count, usd in zip(tokens, price, strict=True)) / 1e6,
         questions=sum(cost.questions for cost in costs),
+        questions_usd=_sum_known([cost.questions_usd for cost in costs if cost.questions]),
         drawn=sum(cost.calls for cost in costs if cost.propensities),
         propensities=sum(cost.propensities for cost in costs),
         silent=sorted({name for cost in costs for name in cost.silent}),
         seconds=_estimate_seconds(sum(new_calls), costs, settings),
     )
+
+
+def _sum_known(amounts: Sequence[float | None]) -> float | None:
+    """Return a sum; None where an amount is not known."""
+    return None if None in amounts else sum(amount for amount in amounts if amount is not None)
 
 
 def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:
@@ -182,14 +188,18 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
     if new_calls:
         yield from _format_cost(total, settings)
     if total.questions or total.silent:
-        yield format_grader_calls(total.questions, total.silent)
+        yield format_grader_calls(total.questions, total.silent, total.questions_usd)
 
 
 def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     source = "as in the stored answers"
     if total.tokens_from != "stored answers":
-        output = f"{settings.assume.get('output', 100):g}"
-        source = f"prompts at {CHARACTERS} characters a token, answers at {output}: --fairness-assume output={output}"
+        output = f"{assumed_output(total.model, settings):g}"
+        thoughts = " with its reasoning" if reasons(total.model) else ""
+        source = (
+            f"prompts at {CHARACTERS} characters a token, answers at {output}{thoughts}: --fairness-assume "
+            f"output={output}"
+        )
     yield f"about {counted(total.input_tokens, 'token')} in and {total.output_tokens:,} out ({source})"
     price = total.price
     if price is None:

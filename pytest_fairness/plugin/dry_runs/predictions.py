@@ -35,12 +35,16 @@ if TYPE_CHECKING:
 
 DRAWS = 200
 """Samples for each truth; fewer if they are large or take long."""
-FEWEST_DRAWS = 40
+FEWEST_DRAWS = 12
 """The fewest samples for each truth."""
 MOST_ATTEMPTS = 400_000
 """The most attempts in all samples of one truth."""
-SECONDS = 3.0
-"""CPU seconds for the samples of one truth."""
+LARGEST = 10_000
+"""The most attempts of a sample that is simulated to find the needed number of items."""
+SECONDS = 40.0
+"""CPU seconds for the samples of all thresholds of a plan, but for the fewest of each truth."""
+TRUTHS = 4
+"""The truths of a threshold, between which its seconds are divided."""
 ROUNDS = 4
 """The most rounds of simulation to find the needed number of items."""
 NEAR = 0.1
@@ -74,15 +78,18 @@ class SimulatedVerdicts:
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
+def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData, thresholds: int) -> PlannedThreshold:
     """Return the row of a threshold with its prediction.
 
     Args:
         item: The threshold's test.
         row: The row, still without a prediction.
         pilot_data: The simulated runs of its probe.
+        thresholds: The number of thresholds of the plan, which share its time.
     """
-    planned = _simulate_looks(item, pilot_data)
+    seconds = SECONDS / thresholds
+    deadline = time.process_time() + seconds
+    planned = _simulate_looks(item, pilot_data, seconds)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
         return replace(row, cannot_pass=mistake)
@@ -91,10 +98,10 @@ def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData)
     scenarios = [planned.scenario("as in the pilot" if pilot_data.has_pilot else "parity")]
     gap = None if pilot_data.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        with_gap = _simulate_looks(item, pilot_data, gap)
+        with_gap = _simulate_looks(item, pilot_data, seconds, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
     cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(item, pilot_data)
-    needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned)
+    needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned, deadline)
     return replace(
         row,
         cannot_pass=cannot_pass,
@@ -102,7 +109,7 @@ def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData)
         fair_draws="".join("01"[judgment.verdict is Verdict.FAIR] for judgment in planned.judgments),
         needed=needed,
         labels=_find_needed_labels(item, pilot_data, forecast),
-        drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data),
+        drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data, seconds),
         adjusted=plan_adjusted(item, pilot_data, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
@@ -114,7 +121,9 @@ def _find_needed_labels(item: pytest.Function, pilot_data: PilotData, forecast: 
     return None if forecast is None or labeled is None else forecast.labels_needed(evaluate_on(item, labeled))
 
 
-def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | None = None) -> SimulatedVerdicts:
+def _simulate_looks(
+    item: pytest.Function, pilot_data: PilotData, seconds: float, gap: Gap | None = None
+) -> SimulatedVerdicts:
     """Return the verdicts of a threshold at the look that decides it, or at the last planned look."""
 
     def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
@@ -126,24 +135,28 @@ def _simulate_looks(item: pytest.Function, pilot_data: PilotData, gap: Gap | Non
                 break
         return judgment, look.size.attempts
 
-    return _simulate(judge_looks, pilot_data.look.plan[-1].attempts)
+    return _simulate(judge_looks, pilot_data.look.plan[-1].attempts, seconds)
 
 
 def _simulate_single_look(
-    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1
+    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, seconds: float, share: float
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
     return _simulate(
         lambda number, dependence: (evaluate_on(item, draw(number), dependence, reports=False), attempts),
         attempts,
+        seconds,
         share,
     )
 
 
 def _simulate(
-    judge: Callable[[int, Dependence | None], tuple[Judgment, float]], attempts: float, share: float = 1
+    judge: Callable[[int, Dependence | None], tuple[Judgment, float]],
+    attempts: float,
+    seconds: float,
+    share: float = 1,
 ) -> SimulatedVerdicts:
-    deadline = time.process_time() + SECONDS
+    deadline = time.process_time() + seconds / TRUTHS
     draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     attempt_counts: list[float] = []
@@ -184,9 +197,16 @@ def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
 
 
 def _find_needed_sample(
-    item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None, planned: SimulatedVerdicts
+    item: pytest.Function,
+    pilot_data: PilotData,
+    forecast: Forecast | None,
+    planned: SimulatedVerdicts,
+    deadline: float,
 ) -> NeededSample | None:
-    """Return the sample for *fair* in 80% of runs: the normal approximation, corrected by simulated samples."""
+    """Return the sample for *fair* in 80% of runs: the normal approximation, corrected by simulated samples.
+
+    After the deadline no further sample corrects it.
+    """
     from pytest_fairness.stats.power import POWER, repetitions_for, times_for
 
     times = None if forecast is None else forecast.times_needed()
@@ -198,9 +218,10 @@ def _find_needed_sample(
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / pilot_data.sources)
         attempts = times * pilot_data.attempts
-        if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
+        seconds = deadline - time.process_time()
+        if attempts > LARGEST or seconds <= 0:
             break  # too large to simulate: the normal approximation is good for large samples
-        verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, share=0.5)
+        verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, seconds, share=0.5)
         powers.append((times, verdicts.clipped_share(Verdict.FAIR)))
         times = times_for(powers, forecast.tail)
         if abs(powers[-1][1] - POWER) <= NEAR:
@@ -215,13 +236,14 @@ def _find_needed_sample(
     )
 
 
-def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData) -> DrawnSample | None:
+def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData, seconds: float) -> DrawnSample | None:
     """Return the sample of drawn answers with the same power as the propensities of --fairness-propensity."""
     drawn = pilot_data.with_drawn_answers()
     if drawn is None:
         return None
-    planned = _simulate_single_look(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
-    needed = _find_needed_sample(item, drawn, Forecast.from_judgments(planned.judgments, None), planned)
+    deadline = time.process_time() + seconds
+    planned = _simulate_single_look(item, drawn.draw, drawn.attempts, seconds, share=DRAWN_SHARE)
+    needed = _find_needed_sample(item, drawn, Forecast.from_judgments(planned.judgments, None), planned, deadline)
     if needed is None:
         return None
     calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))

@@ -92,20 +92,12 @@ def _read_look(design: Mapping[str, Any], tail: float) -> Look:
     """Return the look of a row of the file."""
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
-    number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))
+    number, plan, run = (design.get(name) for name in ("number", "plan", "run"))
     if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
         sizes = tuple(Size(*size) for size in plan)
         is_rising = all(size.attempts < next_size.attempts for size, next_size in pairwise(sizes))
-        is_tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
-        if (
-            is_rising
-            and is_tuned
-            and isinstance(number, int)
-            and isinstance(run, int)
-            and 1 <= number <= len(sizes)
-            and run >= 1
-        ):
-            return Look(number, sizes, tail, run, anytime)
+        if is_rising and isinstance(number, int) and isinstance(run, int) and 1 <= number <= len(sizes) and run >= 1:
+            return Look(number, sizes, tail, run)
     raise FairnessError(f"its looks are {format_value(design)} in the file")
 
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, ResultsFile, read_results_file
 from pytest_fairness.plugin.named_runs import WRAPPED, earlier_runs, named_models
-from pytest_fairness.plugin.option_values import DataFolderSettings, RunFolders
+from pytest_fairness.plugin.option_values import DataFolderSettings
 from pytest_fairness.plugin.options import BY_NAME
 from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.results import redacted
@@ -32,16 +32,16 @@ def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
             )
         stored = named_models(runs, results_file.run)
     models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in results_file.rows.values())
-    folders = RunFolders(settings.root, settings.root)
-    data = BY_NAME["data"].parse_value(results_file.option("data"), folders)
+    data = BY_NAME["data"].parse_value(results_file.option("data"), settings.root)
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
         judge=results_file.setting("judge", str | None, settings.judge),
-        where=BY_NAME["where"].parse_value(results_file.option("where"), folders),
+        where=BY_NAME["where"].parse_value(results_file.option("where"), settings.root),
         sample=results_file.setting("sample", int | None, settings.sample),
         profile=next(
-            (BY_NAME["profile"].parse_value(name, folders) for name in results_file.option("profile")), settings.profile
+            (BY_NAME["profile"].parse_value(name, settings.root) for name in results_file.option("profile")),
+            settings.profile,
         ),
         seed=results_file.setting("seed", int, settings.seed),
         adjust=tuple(results_file.option("adjust")),

@@ -53,6 +53,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     sections = {
         "releases": list(_releases(view.results)),
         "competence": list(_competence(view.results)),
+        "groups": [f"- {escape(text[:MOST_TEXT])}" for text in phrases.without_groups(rows)],
         "decisions": list(_decisions(view.results)),
         "marks": list(_marks(view.results)),
         "broken": list(_not_fair(not_fair)),
@@ -75,6 +76,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     order = (
         "releases",
         "competence",
+        "groups",
         "decisions",
         "broken",
         "unjudged",
@@ -180,14 +182,15 @@ _HEADINGS = {
 def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     """Return a list item on a threshold, or on some that differ only in their titles."""
     claims = ", ".join(f"**{escape(phrases.title(one))}**" for one in (row, *others))
-    lines = [f"- {claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
+    not_kept = "Not kept: " if row.verdict == "unfair" else ""
+    lines = [f"- {not_kept}{claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
-        lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
+        lines += [escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]), escape(phrases.unjudged_tallies(row))]
     elif row.estimate is not None:
         lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
     if row.verdict == "undecided":
         lines.append(escape(row.advice[:MOST_TEXT]))
-    remarks = (phrases.slices(row), phrases.excluded(row), phrases.without_group(row))
+    remarks = (phrases.slices(row), phrases.excluded(row))
     lines += [escape(remark[:MOST_TEXT]) for remark in remarks]
     return "\n  - ".join(filter(None, lines))
 
@@ -196,8 +199,7 @@ def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
     for row in rows:
         heading = "\n### Fair\n\n" if row is rows[0] else ""
         where = f"{_suite_and_model(row)}{_outcome(row)}"
-        sample = (phrases.excluded(row), phrases.without_group(row))
-        remarks = (phrases.base_rates(row), phrases.slices(row), *sample)
+        remarks = (phrases.base_rates(row), phrases.slices(row), phrases.excluded(row))
         numbers = "; ".join(filter(None, (_numbers(row), *remarks)))
         yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(numbers)}"
 

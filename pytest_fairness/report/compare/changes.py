@@ -59,6 +59,11 @@ class RowComparison:
         return 1 if 1 in self.turns else min(self.turns)
 
     @property
+    def is_perhaps_worse(self) -> bool:
+        """Whether its verdict or mark is worse, and chance may explain that of its estimate."""
+        return self.turn > 0 and self.difference is not None and self.significant_side <= 0
+
+    @property
     def severity(self) -> tuple[int, int, float]:
         """A sort key, worst first: the new verdict, the new mark, the p-value."""
         return -VERDICTS.index(self.new.verdict), -MARKS[self.new.mark], self.p_holm

@@ -89,7 +89,9 @@ class Changes:
 
     column_index: int
     worse: Sequence[tuple[ComparedThreshold, RowComparison]]
-    """Worst first."""
+    """Thresholds with a significantly worse estimate, or a worse verdict without an estimate; worst first."""
+    perhaps_worse: Sequence[tuple[ComparedThreshold, RowComparison]]
+    """Thresholds with a worse verdict or mark, whose estimate is not significantly worse."""
     better: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Thresholds with a significantly better estimate."""
     perhaps: Sequence[tuple[ComparedThreshold, RowComparison]]
@@ -111,8 +113,9 @@ class Changes:
         """The thresholds that both columns share, by how they changed."""
         return [
             ("worse", self.worse),
+            ("perhaps worse", self.perhaps_worse),
             ("better", self.better),
-            ("changed, perhaps by chance", self.perhaps),
+            ("perhaps better", self.perhaps),
             ("not compared", self.apart),
         ]
 
@@ -131,7 +134,8 @@ def changes(comparison: RunComparison) -> list[Changes]:
         by_column.append(
             Changes(
                 index,
-                [pair for pair in compared if pair[1].turn > 0],
+                [pair for pair in compared if pair[1].turn > 0 and not pair[1].is_perhaps_worse],
+                [pair for pair in compared if pair[1].is_perhaps_worse],
                 [pair for pair in compared if pair[1].turn < 0 and pair[1].significant_side < 0],
                 [
                     pair

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import read_results
 from pytest_fairness.core.threshold_results import InfluenceResult
 from pytest_fairness.report.compare.comparison import LoadedRun, RunComparison, compare
 from pytest_fairness.report.results import redacted
-from pytest_fairness.store.location import StoreLocation
+from pytest_fairness.store.location import StoreLocation, no_store
 from pytest_fairness.store.store import Store, open_to_read
 
 FILE = ".json"
@@ -33,7 +33,7 @@ def read_comparison(
     if len(files) == len(set(runs)):
         return compare([files[name] for name in runs], to)
     if not store.exists():
-        raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
+        raise no_store(store, f", nor is one of these a results file ({FILE})")
     with open_to_read(store) as opened:
         return compare([files.get(name) or _stored(opened, name, redact) for name in runs], to)
 
@@ -43,7 +43,7 @@ def read_run(name: str, store: StoreLocation, redact: Callable[[str], str] = str
     if name.endswith(FILE):
         return _read(Path(name), redact)
     if not store.exists():
-        raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
+        raise no_store(store, f", nor is one of these a results file ({FILE})")
     with open_to_read(store) as opened:
         return _stored(opened, name, redact)
 

@@ -60,4 +60,6 @@ def _chart(comparison: RunComparison, question: ComparedThreshold, prefix: str) 
     rows = [row for _, row in measured]
     lines = [Line(label, row) for label, row in measured]
     bounds = rows[0].bounds if len({str(row.bounds) for row in rows}) == 1 else (None, None)
-    return lines_chart(tables.name(question), lines, prefix, bounds, parity=rows[0].parity, log=is_log(rows))
+    return lines_chart(
+        tables.name(question), lines, prefix, bounds, parity=rows[0].parity, log=is_log(rows), by_value=False
+    )

@@ -14,6 +14,7 @@ from pytest_fairness.core.formatting import (
     slice_text,
 )
 from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison
@@ -32,8 +33,8 @@ DIFFERENCES = (
 )
 CHANGES = (
     "A difference is beyond chance where its p-value is at most 0.05 after Holm's correction over the column's "
-    "compared thresholds. Better lists only what is beyond chance. Worse lists every worse verdict or mark, even "
-    "where chance may explain it."
+    "compared thresholds. Worse and better list these, and worse also what could not be measured. A verdict or a mark "
+    "that changed though chance may explain the difference is perhaps worse, or perhaps better."
 )
 UNCHANGED = "No verdict and no mark changed, and no difference is beyond chance."
 _LONGEST_SLICE = 24
@@ -124,7 +125,11 @@ def difference_words(pairing: RowComparison | None) -> str:
 
 
 def change_words(pairing: RowComparison) -> str:
-    """Return the changes: ``verdict fair to unfair; 0.85 times (0.72 to 0.96), paired; beyond chance (p 0.01)``."""
+    """Return the changes of verdict and mark, and the movement of the estimate.
+
+    As in ``verdict fair to unfair; ratio fell from 1.050 to 0.893: 0.85 times (0.72 to 0.96), paired; beyond chance
+    (p 0.01)``.
+    """
     parts = []
     verdict, mark, _ = pairing.turns
     if verdict:
@@ -132,11 +137,26 @@ def change_words(pairing: RowComparison) -> str:
     if mark:
         marks = (row.mark or "none" for row in (pairing.old, pairing.new))
         parts.append(f"mark {' to '.join(marks)}")
-    parts.append(difference_words(pairing))
+    if not parts and pairing.difference is None:  # as the list that it stands in is called
+        return pairing.reason
+    parts.append(_movement(pairing) + difference_words(pairing))
     if pairing.difference is not None and not pairing.difference.same:
+        low, high = pairing.new.bounds
+        if pairing.side > 0 and low is not None and high is None and pairing.new.parity is None:
+            parts.append(f"less is worse, as it must be {bounds_phrase(pairing.new)}")
         shown = f"p {pairing.p_holm:.3f}" if pairing.p_holm >= 0.001 else "p below 0.001"
         parts.append(f"{'beyond chance' if pairing.significant_side else 'chance may explain it'} ({shown})")
     return "; ".join(parts)
+
+
+def _movement(pairing: RowComparison) -> str:
+    """Return the direction of a difference, with both values: ``ratio fell from 1.050 to 0.893: ``; empty without."""
+    change, old, new = pairing.difference, pairing.old.estimate, pairing.new.estimate
+    if change is None or change.same or old is None or new is None:
+        return ""
+    digits = decimals([new], [old])
+    name = "estimate" if pairing.new.kind is MetricKind.CUSTOM else pairing.new.kind.noun
+    return f"{name} {'fell' if new < old else 'rose'} from {number(old, digits)} to {number(new, digits)}: "
 
 
 def _reason(row: ThresholdResult) -> str:

@@ -11,7 +11,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.results import READABLE
 from pytest_fairness.core.threshold_results import PastResult
-from pytest_fairness.report.history.series import PointReader, RunHistory, ThresholdSeries, series_of
+from pytest_fairness.report.history.series import PointReader, RunHistory, ThresholdSeries, releases_of, series_of
 from pytest_fairness.store.store import Store
 
 _DRY = ("plan", "certify", "verify")
@@ -37,6 +37,7 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         FairnessError: A named file cannot be read or is no results file, or a results file is malformed; in one line.
     """
     points: list[PastResult] = []
+    read = 0
     reader = PointReader(redact)
     skipped: list[str] = []
     for path, is_named in _files(paths):
@@ -44,7 +45,11 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         if content is None:
             skipped.append(str(path))
         else:
+            read += 1
             points += _points(content, path, reader)
+    if not read:
+        names = ", ".join(map(str, paths))
+        raise FairnessError(f"{names} holds no results file: name one that --fairness-json has written, or a folder")
     starts = sorted({(point.started, point.run) for point in points})[-last:]
     last_runs = {run for _, run in starts}
     return _history([point for point in points if point.run in last_runs], skipped=skipped)
@@ -52,8 +57,10 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
 
 def _history(points: Iterable[PastResult], unfinished: int = 0, skipped: Sequence[str] = ()) -> RunHistory:
     """Return a history without results of runs that were refused before they had a model."""
+    points = list(points)
     about_models = [point for point in points if point.result.model or point.result.estimate is not None]
-    return RunHistory(series_of(about_models), len({point.run for point in about_models}), unfinished, skipped)
+    runs = len({point.run for point in about_models})
+    return RunHistory(series_of(about_models), releases_of(points), runs, unfinished, skipped)
 
 
 def filter_history(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
@@ -76,7 +83,9 @@ def filter_history(history: RunHistory, threshold: str | None, model: str | None
         hints = [did_you_mean(threshold, names)] if threshold is not None else []
         hints += [did_you_mean(model, models)] if model is not None else []
         raise FairnessError(f"no judged threshold matches: {'; '.join(hints)}")
-    return RunHistory(chosen, history.runs, history.unfinished, history.skipped)
+    shown = {series.last.model for series in chosen} if threshold is None else set()
+    releases = [release for release in history.releases if release.model in shown]
+    return RunHistory(chosen, releases, history.runs, history.unfinished, history.skipped)
 
 
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, day_of
-from pytest_fairness.report.history.tables import name_of, run_lines, summary_of
+from pytest_fairness.report.history.series import ReleaseSeries, RunHistory, ThresholdSeries, day_of
+from pytest_fairness.report.history.tables import KEY, letters_of, name_of, run_lines, summary_of
 from pytest_fairness.report.html.charts import history_chart
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.release import NOT_JUDGED
@@ -18,8 +18,16 @@ def history_page(history: RunHistory) -> str:
         "history.html.j2",
         styles=("style.css", "charts.css", "history.css"),
         summary=summary_of(history),
+        key=KEY,
+        releases=[_release(release) for release in history.releases],
         thresholds=[_threshold(series, f"h{number}") for number, series in enumerate(history.series, 1)],
     )
+
+
+def _release(release: ReleaseSeries) -> dict[str, str]:
+    point, verdict = release.points[-1]
+    model = escape_controls(release.model or "no model")
+    return {"model": model, "letters": letters_of(release), "day": day_of(point), "verdict": verdict}
 
 
 def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:

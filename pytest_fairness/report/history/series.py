@@ -11,13 +11,14 @@ from typing import Any
 from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
-from pytest_fairness.report.release import NOT_JUDGED, rank
+from pytest_fairness.report.release import NOT_JUDGED, corrected, rank, release
 from pytest_fairness.report.results import distinct_title, redacted
 
 FIELDS = (
     "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
     "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
-    "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
+    "own", "pooled", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted", "p_value",
+    "risk",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
 WHOLE = "the whole sample"
@@ -72,11 +73,64 @@ class ThresholdSeries:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseSeries:
+    """The verdicts on the releases of one model, oldest run first."""
+
+    model: str
+    points: Sequence[tuple[PastResult, str]]
+    """A result of each run, for its name and its day, and the verdict on all of its thresholds."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "runs": [
+                {"run": point.run, "started": _start(point), "verdict": verdict} for point, verdict in self.points
+            ],
+        }
+
+
+def releases_of(points: Iterable[PastResult]) -> list[ReleaseSeries]:
+    """Return the verdict on each model in each run, from the results of all thresholds, in any order.
+
+    Results of old versions lack what Holm's correction needs: the release of one that is unfair is so, too.
+    """
+    by_run: dict[str, list[PastResult]] = {}
+    for point in sorted(_unique(points), key=_moment):
+        by_run.setdefault(point.run, []).append(point)
+    by_model: dict[str, list[tuple[PastResult, str]]] = {}
+    for of_run in by_run.values():
+        rows = [point.result for point in of_run]
+        for line in release(corrected(rows)):
+            own = [row for row in rows if row.model == line.model]
+            is_judged = any(row.verdict != NOT_JUDGED for row in own)
+            lacks_risk = any(row.verdict == "unfair" and row.risk is None for row in own)
+            verdict = "unfair" if lacks_risk else line.verdict if is_judged else NOT_JUDGED
+            by_model.setdefault(line.model, []).append((of_run[0], verdict))
+    return [ReleaseSeries(model, verdicts) for model, verdicts in by_model.items() if model]
+
+
+def _moment(point: PastResult) -> tuple[float, str]:
+    return point.started, point.run
+
+
+def _unique(points: Iterable[PastResult]) -> Iterable[PastResult]:
+    """Return one result of each threshold, model and run; a judged one where another shard has skipped it."""
+    unique: dict[tuple[str, str, str], PastResult] = {}
+    for point in points:
+        key = point.result.id, point.result.model, point.run
+        if key not in unique or point.result.verdict != NOT_JUDGED:
+            unique[key] = point
+    return unique.values()
+
+
+@dataclass(frozen=True, slots=True)
 class RunHistory:
     """The runs that were read, and each of their thresholds over them."""
 
     series: Sequence[ThresholdSeries]
     """The worst of their last verdicts first."""
+    releases: Sequence[ReleaseSeries]
+    """None where thresholds were selected."""
     runs: int
     """Runs with at least one result on a model."""
     unfinished: int = 0
@@ -89,6 +143,7 @@ class RunHistory:
             "schema": 1,
             "runs": self.runs,
             "unfinished": self.unfinished,
+            "releases": [series.to_json() for series in self.releases],
             "thresholds": [series.to_json() for series in self.series],
         }
 
@@ -149,18 +204,12 @@ def _with_distinct_titles(all_series: Sequence[ThresholdSeries]) -> list[Thresho
 def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
     """Return the series of all thresholds, of results in any order.
 
-    A run that is given twice, as by two copies of a file, counts once. A judged result has priority: another shard may
-    have skipped the threshold.
+    A run that is given twice, as by two copies of a file, counts once.
     """
-    by_threshold: dict[tuple[str, str], dict[str, PastResult]] = {}
-    for point in points:
-        results_by_run = by_threshold.setdefault((point.result.id, point.result.model), {})
-        if point.run not in results_by_run or point.result.verdict != NOT_JUDGED:
-            results_by_run[point.run] = point
-    all_series = [
-        ThresholdSeries(sorted(results_by_run.values(), key=lambda point: (point.started, point.run)))
-        for results_by_run in by_threshold.values()
-    ]
+    by_threshold: dict[tuple[str, str], list[PastResult]] = {}
+    for point in sorted(_unique(points), key=_moment):
+        by_threshold.setdefault((point.result.id, point.result.model), []).append(point)
+    all_series = [ThresholdSeries(results) for results in by_threshold.values()]
     shown = _with_distinct_titles([series for series in all_series if series.judged])
     return sorted(shown, key=lambda series: (rank(series.judged[-1].result), series.last.suite, series.last.threshold))
 
@@ -230,12 +279,16 @@ def commit_of(point: PastResult) -> str:
     return f"{commit.partition('-')[0][:7]}{'+' if commit.endswith('-dirty') else ''}" or "-"
 
 
+def _start(point: PastResult) -> str:
+    return datetime.fromtimestamp(point.started, UTC).isoformat(timespec="seconds")
+
+
 def _point(point: PastResult, changed: Sequence[Change]) -> dict[str, Any]:
     row = point.result
     names = ("verdict", "outcome", "mark", "metric", "estimate", "low", "high", "confidence", "items", "attempts")
     return {
         "run": point.run,
-        "started": datetime.fromtimestamp(point.started, UTC).isoformat(timespec="seconds"),
+        "started": _start(point),
         "git": point.git,
         **{name: getattr(row, name) for name in names},
         "bounds": list(row.bounds),

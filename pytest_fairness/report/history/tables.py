@@ -9,7 +9,15 @@ from pytest_fairness.core.formatting import counted, figures, one_line, slice_te
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.history.series import Change, RunHistory, ThresholdSeries, commit_of, day_of, remarks
+from pytest_fairness.report.history.series import (
+    Change,
+    ReleaseSeries,
+    RunHistory,
+    ThresholdSeries,
+    commit_of,
+    day_of,
+    remarks,
+)
 from pytest_fairness.report.release import NOT_JUDGED
 
 LETTERS = {"fair": "f", "unfair": "U", "undecided": "?", "invalid": "!", NOT_JUDGED: "-"}
@@ -112,6 +120,11 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
     """
     yield summary_of(history)
     yield KEY
+    for release in history.releases:
+        yield ""
+        yield "release"
+        yield f"  on {escape_controls(release.model or 'no model')}"
+        yield f"  {letters_of(release)}  {day_of(release.points[-1][0])}: {release.points[-1][1]}"
     for series in history.series:
         yield ""
         yield f"{name_of(series)}"
@@ -127,6 +140,11 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
                 yield _row([line.day, line.run, line.commit, line.verdict, line.mark, line.estimate])
             for text in [*line.changes, *(line.remarks if details else [])]:
                 yield from _wrap(f"{'' if details else f'{line.day}: '}{text}")
+
+
+def letters_of(release: ReleaseSeries) -> str:
+    """Return the verdicts on the last releases of a model, a letter each."""
+    return "".join(LETTERS[verdict] for _, verdict in release.points[-_MOST_LETTERS:])
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_bounds, format_level, format_subject
 from pytest_fairness.core.threshold_results import GroupResult, MetricResult, SliceResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
@@ -42,6 +42,8 @@ from pytest_fairness.report.html.svg import element, lines_of, width_of
 from pytest_fairness.report.phrases import slice_name
 
 _MOST_RUNS = 30
+_BELOW = 95.0
+"""The position of runs without an estimate: below the axis, of which every height is a value."""
 _NAMES = 136
 """The greatest width of a name, in units of the chart."""
 _SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
@@ -117,10 +119,8 @@ def slices_worst_first(row: ThresholdResult) -> list[tuple[str, SliceResult]]:
     decisions = {comparison.decision for comparison in row.comparisons}
     state = "unfair" if "false" in decisions else "inside" if decisions == {"true"} else "open"
     own = SliceResult(slice=row.slice, state=state, estimate=row.estimate, low=row.low, high=row.high)
-    is_alone = len({name for part in row.slices for name in part.slice}) == 1
     parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.estimate or 0.0))
-    names = [", ".join(part.slice.values()) if is_alone else slice_name(part) for part in parts]
-    return [("all slices", row.pooled or own), *zip(names, parts, strict=True)]
+    return [("all slices", row.pooled or own), *((slice_name(part), part) for part in parts)]
 
 
 def lines_chart(
@@ -173,7 +173,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     judged = series.judged
     dated, changed = judged[-_MOST_RUNS:], series.changes[-_MOST_RUNS:]
     shown = [point.result for point in dated]
-    measured = [point for point in shown if point.estimate is not None]
+    measured = [point for point in shown if _is_drawn(point)]
     if not measured:
         return Markup()
     values = [value for point in measured for value in (point.estimate, *point.bounds) if value is not None]
@@ -181,7 +181,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     axis = axis_over(values, ends, 86, 8, log=is_log(measured))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     limits = [bound for bound in measured[-1].bounds if bound is not None]
-    right = WIDTH - max((width_of(f"{bound:g}") for bound in limits), default=0.0) - 10
+    right = WIDTH - max(map(width_of, format_bounds(limits)), default=0.0) - 10
     step = (right - left) / len(shown)
     positions = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
     scene = [*levels(axis, list(_bound_spans(shown, left, step)), left, right, prefix)]
@@ -193,10 +193,9 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     ]
     for x, point in positions:
         size = 5.5 if point is shown[-1] else 3.5
-        scene += [] if point.estimate is None else [interval(axis, x, point, upright=True)]
-        scene.append(
-            sign(_SHAPES[point.verdict], x, axis.start if point.estimate is None else axis.at(point.estimate), size)
-        )
+        scene += [interval(axis, x, point, upright=True)] if _is_drawn(point) else []
+        y = _BELOW if point.estimate is None or not _is_drawn(point) else axis.at(point.estimate)
+        scene.append(sign(_SHAPES[point.verdict], x, y, size))
     days = [_day(point.started) for point in dated]
     scene += [*_days(days, left, right), *_legend(shown, min(left, 40.0))]
     cut = f"the last {len(shown)} of {len(judged)} runs" if len(judged) > len(shown) else f"{len(shown)} runs"
@@ -205,15 +204,20 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
         *(_run_phrase(point, day, changes) for point, day, changes in zip(shown, days, changed, strict=True)),
     ]
     phrases += [f"bounds {limits_text}"] if (limits_text := bounds_phrase(measured[-1])) else []
-    return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
+    return _picture(prefix, 138, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
+
+
+def _is_drawn(point: ThresholdResult) -> bool:
+    """Return whether a run stands at its estimate; an invalid one, of which nothing follows, stands below the chart."""
+    return point.estimate is not None and point.verdict != "invalid"
 
 
 def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> Iterator[tuple[Bounds, float, float]]:
     """Yield bounds with the positions between which they held; a run without an estimate keeps the last ones."""
-    in_force = next(point.bounds for point in shown if point.estimate is not None)
+    in_force = next(point.bounds for point in shown if _is_drawn(point))
     begin = 0
     for index, point in enumerate(shown):
-        bounds = in_force if point.estimate is None else point.bounds
+        bounds = point.bounds if _is_drawn(point) else in_force
         if bounds != in_force:
             yield in_force, left + step * begin, left + step * index
             in_force, begin = bounds, index
@@ -228,7 +232,7 @@ def _trace(
     for (x, point), changes in zip(positions, changed, strict=True):
         if any(not change.comparable for change in changes):
             parts.append([])
-        if point.estimate is not None:
+        if point.estimate is not None and _is_drawn(point):
             parts[-1].append(f"{x:.1f} {axis.at(point.estimate):.1f}")
     yield from (stroke("trace", "M" + "L".join(part)) for part in parts if len(part) > 1)
 
@@ -274,16 +278,16 @@ def _key(row: ThresholdResult, parity: float | None, y: float) -> list[Markup]:
 def _days(days: Sequence[str], left: float, right: float) -> Iterator[Markup]:
     first, last = days[0], days[-1]
     if first:
-        yield label("tick", left, 102, first)
+        yield label("tick", left, 114, first)
     if last and last != first:
-        yield label("tick", right, 102, last, "end")
+        yield label("tick", right, 114, last, "end")
 
 
 def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
     verdicts = {point.verdict for point in shown}
     for verdict in (verdict for verdict in _SHAPES if verdict in verdicts):
-        yield sign(_SHAPES[verdict], x + 4, 116, 3.5)
-        yield label("note", x + 12, 120, verdict)
+        yield sign(_SHAPES[verdict], x + 4, 128, 3.5)
+        yield label("note", x + 12, 132, verdict)
         x += width_of(verdict) + 24
 
 

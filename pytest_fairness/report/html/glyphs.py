@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import Interval, figures
+from pytest_fairness.core.formatting import Interval, figures, format_bounds
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.html.axes import Axis
@@ -127,7 +127,7 @@ def parity_line(axis: Axis, parity: float | None, top: float, foot: float) -> li
 def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:
     """Return the axis: its line, the numbers of the bounds, and round numbers where they fit."""
     limits = sorted({bound for bound in bounds if bound is not None})
-    texts = [(axis.at(bound), f"{bound:g}", "limit") for bound in limits]
+    texts = [(axis.at(bound), words, "limit") for bound, words in zip(limits, format_bounds(limits), strict=True)]
     occupied = [(x, width_of(words)) for x, words, _ in texts]
     # Labels of close bounds are moved apart: keep round numbers away from all positions that they may take.
     margin = (
@@ -163,16 +163,20 @@ def levels(
                 top, foot = axis.at(first), axis.at(last)
                 size = {"width": end - begin, "height": foot - top}
                 yield element("rect", x=begin, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
+    labeled: list[float] = []
     for tick in (tick for tick in ticks if tick not in bounds):
-        yield stroke("grid", f"M{left:.1f} {axis.at(tick):.1f}H{right:.1f}")
-        yield label("tick", left - 5, axis.at(tick) + 4, f"{tick:g}", "end")
+        y = axis.at(tick)
+        yield stroke("grid", f"M{left:.1f} {y:.1f}H{right:.1f}")
+        if all(abs(y - other) > SIZE for other in labeled):
+            labeled.append(y)
+            yield label("tick", left - 5, y + 4, f"{tick:g}", "end")
     limits = sorted({bound for bound in bounds if bound is not None}, reverse=True)
     positions = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
     for span, begin, end in spans:
         for bound in sorted(value for value in span if value is not None):
             yield stroke("bound", f"M{begin:.1f} {axis.at(bound):.1f}H{end:.1f}")
-    for bound, y in zip(limits, positions, strict=True):
-        yield label("limit", right + 5, y + 4, f"{bound:g}")
+    for words, y in zip(format_bounds(limits), positions, strict=True):
+        yield label("limit", right + 5, y + 4, words)
 
 
 def brief(words: str) -> str:

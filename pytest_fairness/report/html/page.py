@@ -200,7 +200,7 @@ def _model(line: ReleaseResult, name: str, outside: Sequence[str]) -> dict[str, 
         "release": line,
         "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
         "counts": counts(line),
-        "next": phrases.next_step(line),
+        "next": phrases.next_step(line).partition(phrases.IN_REPORT),
         "outside": outside,
     }
 
@@ -234,19 +234,20 @@ def _grid(results: RunResults) -> list[dict[str, Any]]:
     for suite in suites:
         harms = dict.fromkeys(row.harm for row in results.thresholds if row.suite == suite and row.harm)
         marked = {mark.model: mark.mark for mark in results.marks if mark.suite == suite}
+        fields = dict.fromkeys(mark.field for mark in results.marks if mark.field is not None)
+        own_fields = [field for field in fields if field.partition("/")[0] == suite]
         line: dict[str, Any] = {
             "anchor": _anchor(suites, suite),
-            "suite": suite,
+            "suite": f"all of {suite}" if own_fields else suite,
             "field": "",
             "harms": ", ".join(harms),
         }
         if marked:
             lines.append(line | {"cells": [marked.get(model) for model in models]})
-        for field in dict.fromkeys(mark.field for mark in results.marks if mark.field is not None):
-            suite_of_field, _, name = field.partition("/")
+        for field in own_fields:
             marked = {mark.model: mark.mark for mark in results.marks if mark.field == field}
-            if suite_of_field == suite:
-                lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
+            name = f"file {field.partition('/')[2]}"
+            lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
     return lines
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
 from pytest_fairness.core.controls import NO_GAP
-from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.formatting import counted, figures, number
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
-from pytest_fairness.core.threshold_results import ResponseResult
+from pytest_fairness.core.threshold_results import ComparisonResult, ResponseResult
 from pytest_fairness.report.html.svg import element
-from pytest_fairness.report.phrases import numbers_of
-from pytest_fairness.report.probe_phrases import ProbeLine, level_text, probe_labels, probe_lines
+from pytest_fairness.report.probe_phrases import ProbeLine, level_text, outcome_of, probe_labels, probe_lines
 
 STATES = {"true": ("fair", "follow"), "false": ("invalid", "do not follow")}
 """The look of a verdict, and the words, for the decision on a response."""
@@ -107,10 +107,10 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
         label,
         model,
         probe.attempts,
-        response.grade,
+        outcome_of(response),
         response.attribute,
         _bars(response),
-        f"difference {numbers_of(response)}" if response.estimate is not None else "not known",
+        f"difference {_numbers(response)[0]}" if response.estimate is not None else "not known",
         _smallest(response),
         look,
         state,
@@ -123,7 +123,14 @@ def _smallest(response: ResponseResult) -> str:
     if response.at_least is None or response.constant:
         return ""
     odds_ratio = "" if response.odds_ratio is None else f", an odds ratio of {response.odds_ratio:g}"
-    return f"at least {response.at_least:.2f} counts{odds_ratio}"
+    return f"at least {_numbers(response)[1]} counts{odds_ratio}"
+
+
+def _numbers(response: ResponseResult) -> tuple[str, str]:
+    """Return the difference with its interval and the smallest that counts, with digits enough to compare them."""
+    least = math.nan if response.at_least is None else response.at_least
+    value, low, high = figures(response, [ComparisonResult(op=">=", bound=least)])
+    return f"{value} ({low} to {high})", number(least, len(value.partition(".")[2]))
 
 
 def _bars(response: ResponseResult) -> Markup:
@@ -132,8 +139,8 @@ def _bars(response: ResponseResult) -> Markup:
     largest = 1.0 if response.odds_ratio is not None else max((abs(value or 0.0) for value in values), default=0)
     texts = [f"{level} {level_text(value)}" for level, value in zip((response.of, response.to), values, strict=True)]
     scene = []
-    for number, (text, value) in enumerate(zip(texts, values, strict=True)):
-        top = 30.0 * number
+    for index, (text, value) in enumerate(zip(texts, values, strict=True)):
+        top = 30.0 * index
         scene += [
             element("text", text, x=0, y=top + 11),
             element("rect", x=0, y=top + 15, width=200, height=7, class_="track"),
@@ -151,7 +158,7 @@ def _levels(probe: ProbeResult, label: str, model: str) -> Iterator[LevelLine]:
 
 def _level(grade: GradeResult) -> str:
     if grade.mean is not None:
-        return level_text(grade.mean, 3)
+        return level_text(grade.mean)
     if grade.shares:
         return ", ".join(f"{value} {share:.1%}" for value, share in grade.shares.items())
     return counted(0, "graded answer") if not grade.graded else "many values"

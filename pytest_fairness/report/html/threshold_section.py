@@ -13,7 +13,14 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.threshold_results import GroupResult, MetricResult, PastResult, SliceResult, ThresholdResult
+from pytest_fairness.core.threshold_results import (
+    GroupResult,
+    MetricResult,
+    PastResult,
+    ResponseResult,
+    SliceResult,
+    ThresholdResult,
+)
 from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
@@ -28,7 +35,8 @@ from pytest_fairness.report.html.charts import (
     slices_worst_first,
     threshold_chart,
 )
-from pytest_fairness.report.release import NOT_JUDGED, reason_of
+from pytest_fairness.report.probe_phrases import levels_of
+from pytest_fairness.report.release import NOT_JUDGED, is_certain, reason_of
 from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
@@ -48,6 +56,10 @@ class ThresholdSection:
     title: str
     model: str
     statement: str
+    finding: str
+    """The finding about an unfair threshold, in a sentence."""
+    is_certain: bool
+    """Whether chance is excluded, for an unfair threshold, once all thresholds are counted."""
     tallies: str
     own: str
     advice: str
@@ -90,8 +102,10 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         phrases.title(row),
         model,
         statement(row),
-        phrases.tallies(row),
-        ". ".join([*phrases.evaluation_remarks(row), *_decision(row)]),
+        phrases.finding(row) if row.verdict == "unfair" else "",
+        is_certain(row),
+        phrases.unjudged_tallies(row) or phrases.tallies(row),
+        ". ".join(filter(None, [*phrases.evaluation_remarks(row), phrases.without_group(row), *_decision(row)])),
         row.advice,
         row.message.removeprefix("invalid: "),
         row.special_outcome,
@@ -114,7 +128,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         "" if row.outside_probability is None else _rerun(row),
         _p_values(row),
         _looks(row),
-        "; ".join(response.text for response in row.responses),
+        "; ".join(map(_response, row.responses)),
         _history(row),
         threshold.command,
     )
@@ -215,8 +229,18 @@ def _rerun(row: ThresholdResult) -> str:
 
 
 def _p_values(row: ThresholdResult) -> str:
-    p_values = {"unfair": row.p_value, "fair": row.p_fair, "unfair after Holm": row.p_holm}
+    p_values = {"unfair": row.p_value, "unfair after Holm": row.p_holm}
+    if row.pooled is None:  # else it is that of all slices, and one slice has decided
+        p_values["fair"] = row.p_fair
     return ", ".join(f"{name} {value:.2g}" for name, value in p_values.items() if value is not None)
+
+
+def _response(response: ResponseResult) -> str:
+    """Return the levels of a response; the whole sentence of one that is missing, or of one slice.
+
+    The probe's section has the interval, at the probe's confidence, which is not that of the threshold's look.
+    """
+    return levels_of(response) if response.decision == "true" and not response.slice else response.text
 
 
 def _looks(row: ThresholdResult) -> str:
@@ -259,7 +283,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
 def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {phrases.tally(side.numbers)}" for side in groups]
-    predicate = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
+    predicate = f": {'; '.join(counts)}" if groups else ", of those with the largest influence on the estimate"
     return f"{example.item}{predicate}."
 
 

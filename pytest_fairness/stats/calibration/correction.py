@@ -20,10 +20,13 @@ from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAcc
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffect, ItemEffects
+from pytest_fairness.stats.linear_estimate import ROUNDING
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 FEWEST_LABELS = 100
 """Smallest number of labels in a stratum that is corrected."""
+CHOSEN = 3.3
+"""Errors by which the judge's grades of labeled answers differ from those of all in 0.1% of samples drawn by chance."""
 FEWEST_OF_CLASS = 10
 """Smallest number of true labels, and of false ones, that estimate a judge's sensitivity and specificity."""
 
@@ -215,6 +218,16 @@ class LabelCorrection(ABC):
         number = f"{counted(round(labels), 'label')}{self._of_stratum(stratum)}"
         return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
+    def _choice_reason(self, stratum: int, grades: Floats, labeled: Floats, *, rate: bool) -> str:
+        """Return why labels that were chosen by the judge's grade correct nothing; empty where weights mend it."""
+        if rate and 0 < labeled.sum() < len(labeled):
+            return ""
+        style = ".0%" if rate else ".3g"
+        return (
+            f"the labels{self._of_stratum(stratum)} were chosen by the judge's grade, whose mean is "
+            f"{labeled.mean():{style}} for labeled answers and {grades.mean():{style}} for all: draw them by chance"
+        )
+
     def _unseen_errors(
         self, stratum: int, clusterings: Sequence[Clustering], miss: float, false_alarm: float
     ) -> list[Floats]:
@@ -242,7 +255,9 @@ class InSampleLabels(LabelCorrection):
     Where several judges have graded, their mean is a second predictor beside their joint grade, as in a regression
     estimator (Cassel, Sarndal and Wretman 1976, Biometrika 63, 615-620): where they differ, labels inform more.
     Labels are weighted by the inverse of their probabilities (Hajek 1971), and count as
-    (sum w)^2 / sum w^2 labels (Kish 1965).
+    (sum w)^2 / sum w^2 labels (Kish 1965). Of a rate whose labels have no probabilities, these are the shares with a
+    label of the answers that the judge has flagged, and of the others (post-stratification, Holt and Smith 1979):
+    people label 100 flagged and 100 clean ones.
 
     Args:
         strata: The stratum of each attempt.
@@ -268,9 +283,16 @@ class InSampleLabels(LabelCorrection):
     ) -> Correction | str:
         labeled = rows[~np.isnan(self._truth[rows])]
         judge, truth = vector.values[labeled], self._truth[labeled]
-        weights = None if self._probabilities is None else _inverse_weights(self._probabilities[labeled])
+        probabilities = None if self._probabilities is None else self._probabilities[labeled]
+        is_chosen = probabilities is None and _is_chosen(vector.values[rows], judge)
+        if is_chosen and (reason := self._choice_reason(stratum, vector.values[rows], judge, rate=rate)):
+            return reason
+        if probabilities is None and rate and 0 < judge.sum() < len(judge):
+            probabilities = _shares_with_label(vector.values[rows], judge)
+        weights = None if probabilities is None else _inverse_weights(probabilities)
         pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings], weights)
-        if reason := self._shortage_reason(stratum, pairs.effective_count):
+        is_drawn = self._probabilities is None and not is_chosen
+        if reason := self._shortage_reason(stratum, len(judge) if is_drawn else pairs.effective_count):
             return reason
         if rate and (reason := pairs.chance_reason(self._of_stratum(stratum))):
             return reason
@@ -294,6 +316,29 @@ class InSampleLabels(LabelCorrection):
         unseen = self._unseen_errors(stratum, clusterings, miss, false_alarm)
         deviations = [own + more for own, more in zip(residuals.deviations, unseen, strict=True)]
         return Correction(pairs, offset, slope, deviations, prediction=prediction)
+
+
+def _is_chosen(grades: Floats, labeled: Floats) -> bool:
+    """Return whether chance does not explain that the judge grades labeled answers unlike all answers.
+
+    The variance is that of a sample without replacement (for rates: hypergeometric).
+
+    >>> grades = np.repeat([0.0, 1.0], [80, 20])
+    >>> _is_chosen(grades, grades[::2]), _is_chosen(grades, grades[60:])
+    (False, True)
+    """
+    count, labels = len(grades), len(labeled)
+    if not 0 < labels < count:
+        return False
+    error = math.sqrt(float(grades.var()) / labels * (count - labels) / (count - 1))
+    return abs(float(labeled.mean()) - float(grades.mean())) > CHOSEN * error + ROUNDING
+
+
+def _shares_with_label(grades: Floats, labeled: Floats) -> Floats:
+    """Return, for each label, the share of the answers with its grade by the judge that have one."""
+    shares = [float(np.mean(labeled == grade) / np.mean(grades == grade)) for grade in (0.0, 1.0)]
+    by_label: Floats = np.array(shares)[labeled.astype(int)] * len(labeled) / len(grades)
+    return by_label
 
 
 def _widening(part: ClusterSums) -> float:
