@@ -140,9 +140,29 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    __tracebackhide__ = True
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _no_such_name(name)
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def _no_such_name(name: str) -> Exception:
+    """Return the error for a name that is not public, with those that may be meant.
+
+    Of ``from pytest_fairness import NAME``, Python replaces an AttributeError by one without a hint.
+    """
+    import sys
+    from difflib import get_close_matches
+    from opcode import opmap
+
+    caller = sys._getframe(2)
+    is_import = caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
+    by_lower = {known.lower(): known for known in __all__}
+    near = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=2, cutoff=0.7)]
+    hint = f": did you mean {' or '.join(near)}?" if near else ""
+    if is_import:
+        return ImportError(f"cannot import name {name!r} from {__name__!r}{hint}", name=__name__)
+    return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

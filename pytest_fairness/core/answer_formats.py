@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.choices import LETTERS, AnswerOptions
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -66,6 +67,7 @@ LONGEST_INSTRUCTION = 200
 """The most characters that may follow the options of a prompt."""
 
 
+@explains_construction
 @dataclass(frozen=True, slots=True)
 class Formats:
     """The answer formats of a probe.

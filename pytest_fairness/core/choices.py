@@ -6,11 +6,13 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.errors import FairnessError
 
 LETTERS = "ABCDEFGHIJ"
 
 
+@explains_construction
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerOptions:
     """The options of one prompt: the text and the label of each value.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +18,7 @@ from pytest_fairness.core.decisions import (
     Comparable,
     Decision,
     current_recorder,
+    is_library,
     is_users,
     use_recorder,
 )
@@ -36,9 +35,6 @@ LOWEST_CONFIDENCE = 0.8
 """Lowest confidence of the intervals of a probe, and of every estimate in a threshold test."""
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
 """The file that calls the user's test: the search for the test's line ends at its frame."""
-
-_LIBRARY = re.compile(rf"{re.escape(str(Path(os.__file__).parent))}|.*[\\/](?:site|dist)-packages[\\/]")
-"""The files of the standard library and of installed packages, by their path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,7 +407,7 @@ def _users_line() -> int | None:
     line = None
     while frame is not None and frame.f_code.co_filename != _EVALUATION:
         if is_users(frame.f_code.co_filename):
-            if not _LIBRARY.match(frame.f_code.co_filename):
+            if not is_library(frame.f_code.co_filename):
                 return frame.f_lineno
             line = line or frame.f_lineno
         frame = frame.f_back

@@ -16,6 +16,14 @@ class FairnessError(Exception):
     """Invalid input or a failed service, in one line: the value, the rule, the way out."""
 
 
+class MisuseError(FairnessError, TypeError):
+    """A value is used as one that it is not, as an estimate as a plain number, or a function is called wrongly."""
+
+
+class NoSuchNameError(FairnessError, AttributeError):
+    """A value has no such attribute: libraries ask for theirs by ``hasattr``."""
+
+
 class StoreError(FairnessError):
     """The store cannot be read or written."""
 

@@ -6,10 +6,11 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any
 
+from pytest_fairness.core.arithmetic import WithoutArithmetic, finite_bound
 from pytest_fairness.core.breakdown import LazyBreakdown
+from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.decisions import (
     OPERATORS,
     OPPOSITES,
@@ -19,7 +20,7 @@ from pytest_fairness.core.decisions import (
     current_recorder,
     text_shown,
 )
-from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.errors import FairnessError, MisuseError, NoSuchNameError, did_you_mean, short_repr
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
@@ -36,7 +37,7 @@ _VERDICTS = {
 }
 
 
-class ComparableNumber(Comparable):
+class ComparableNumber(Comparable, WithoutArithmetic):
     """A value that a threshold compares with a number."""
 
     __slots__ = ()
@@ -72,32 +73,17 @@ class ComparableNumber(Comparable):
             raise FairnessError(
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
-        bound = _finite(bound)
+        bound = finite_bound(bound)
         deciding = self.deciding(op, bound)
         says_nothing = deciding.always(op, bound) or deciding.never(op, bound)
         return Verdict.INVALID if says_nothing else _VERDICTS[deciding.decision(op, bound)]
 
     def _answer(self, op: str, bound: object) -> bool:
-        finite = _finite(bound)
+        finite = finite_bound(bound)
         recorder = current_recorder()
         if recorder is None:
             return OPERATORS[op](self.deciding(op, finite).value, finite)
         return recorder.answer(self, op, finite)
-
-
-def _finite(bound: object) -> float:
-    given = ""
-    if isinstance(bound, Real) and not isinstance(bound, bool):
-        try:
-            number = float(bound)
-        except OverflowError:
-            number, given = math.inf, "one that is too large"
-        if math.isfinite(number):
-            return number
-    raise TypeError(
-        f"an estimate is compared with a finite number, not with {given or short_repr(bound)}; "
-        "for two estimates take their difference or ratio as a metric of its own"
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -113,7 +99,7 @@ class Estimate(ComparableNumber):
     True
     >>> rate == 0.5
     Traceback (most recent call last):
-    TypeError: an estimate has an interval and equals nothing; compare it with <, <=, > or >=
+    pytest_fairness.core.errors.MisuseError: an estimate equals nothing, since it has an interval: compare it by < or >
     """
 
     metric: str
@@ -457,6 +443,7 @@ _COPYING = frozenset({"__getstate__", "__reduce__", "__reduce_ex__", "__copy__",
 """Methods by which Python copies or pickles an object with all it holds."""
 
 
+@explains_calls
 class SealedEstimate(Estimate):
     """An estimate in a threshold's test: it is compared, and its numbers are not read.
 
@@ -485,7 +472,8 @@ class SealedEstimate(Estimate):
         if name in _SEALED_METHODS or (name.startswith("__") and name not in _COPYING):
             return object.__getattribute__(self, name)
         if not hasattr(estimate, name):
-            raise AttributeError(f"an estimate has no attribute {name!r}")
+            names = {"value", *_DESCRIPTIONS, *_AMOUNTS, *(one for one in _SEALED_METHODS if not one.startswith("_"))}
+            raise NoSuchNameError(f"an estimate has no attribute {name!r}; {did_you_mean(name, names)}")
         raise refused(
             f"`{name}` of {format_subject(estimate)} is a number without its interval, which a threshold must not "
             'read: compare the estimate itself, as in `assert estimate <= 0.1`; f"{estimate}" is its text'
@@ -574,8 +562,8 @@ class Mark(Comparable):
 
     Raises:
         FairnessError: It is compared and an estimate has no scale.
-        TypeError: It is compared with no letter, or with one that every mark reaches, or none: at least D, better than
-            A.
+        MisuseError: It is compared with no letter, or with one that every mark reaches, or none: at least D, better
+            than A.
     """
 
     __slots__ = ("_estimates", "_letter")
@@ -597,11 +585,13 @@ class Mark(Comparable):
 
     def _answer(self, op: str, bound: object) -> bool:
         if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
-            raise TypeError(f"a mark is compared with one of the letters A to D, not with {short_repr(bound)}")
+            raise MisuseError(f"a mark is compared with one of the letters A to D, not with {short_repr(bound)}")
         index = "ABCD".index(bound) - (op in (">", "<="))
         if not 0 <= index < 3:
             always = "always" if op in (">=", "<=") else "never"
-            raise TypeError(f"mark {op} {bound!r} {always} holds: compare with a letter that some marks fall short of")
+            raise MisuseError(
+                f"mark {op} {bound!r} {always} holds: compare with a letter that some marks fall short of"
+            )
         at_least = self._is_at_least("ABC"[index])
         return at_least if op in (">", ">=") else not at_least
 

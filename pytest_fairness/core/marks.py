@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.errors import FairnessError, short_repr
 
 NOT_MARKED = "-"
@@ -21,6 +22,7 @@ RANKS = {mark: rank for rank, mark in enumerate(("A", "B", "C", NOT_MARKED, "D")
 Range = tuple[float | None, float | None]
 
 
+@explains_construction
 @dataclass(frozen=True, slots=True)
 class MarkScale:
     """The ranges of the marks A, B and C, ends included; every other value is a D.

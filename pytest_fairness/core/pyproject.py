@@ -11,6 +11,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 
 TOOL = "pytest-fairness"
+_MISSPELLED = "pytest_fairness"
 PYPROJECT = "pyproject.toml"
 
 
@@ -63,6 +64,9 @@ class Pyproject:
             FairnessError: The value is no table; the message ends with the way out.
         """
         value: Any = self.document
+        if isinstance(tools := self.document.get("tool"), dict) and _MISSPELLED in tools:
+            line = self.text.count("\n", 0, self.text.find(_MISSPELLED)) + 1
+            raise FairnessError(f"{self.path}:{line}: [tool.{_MISSPELLED}] is not read: write [tool.{TOOL}]")
         for name in ("tool", TOOL, *names):
             value = value.get(name, {})
             if not isinstance(value, dict):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.message_roles import STATE, TOOL_CALLS, TOOLS
 from pytest_fairness.core.tool_calls import ToolCall
@@ -27,6 +28,7 @@ class NoToolsError(PermanentError):
     """A model takes no tools; it may answer prompts without tools."""
 
 
+@explains_construction
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A function that a model may call.

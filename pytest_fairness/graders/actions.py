@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
@@ -37,6 +38,7 @@ _Take = Literal["only", "first", "last"]
 _TAKE = {"type": "string", "enum": list(_TAKES), "description": "the call that counts where there are several"}
 
 
+@explains_construction
 @dataclass(frozen=True)
 class CalledTool(DeclarativeGrader):
     """The name of the tool that an answer called; "none" where it called none.
@@ -118,6 +120,7 @@ class CalledTool(DeclarativeGrader):
         return Grade(call.name, detail=_format_calls(answer.actions))
 
 
+@explains_construction
 @dataclass(frozen=True)
 class ToolArgument(DeclarativeGrader):
     """The value of an argument of a tool call: a number, a text, or true or false.
@@ -247,6 +250,7 @@ class ToolArgument(DeclarativeGrader):
         return Grade(value, detail=str(call))
 
 
+@explains_construction
 @dataclass(frozen=True)
 class ToolCallCount(DeclarativeGrader):
     """The number of tool calls of an answer; 0 where it has called none.

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shipped_files import shipped_file
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Anchors:
     """Sentences at the positive and at the negative end of a dimension.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.grader_declarations import GraderDeclaration
@@ -19,6 +20,7 @@ from pytest_fairness.graders.propensities import answer_options, grade_propensit
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Choice(DeclarativeGrader):
     """The value of the option that an answer chose; the options are in ``prompt.metadata["options"]``.

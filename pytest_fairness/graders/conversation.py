@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -36,6 +37,7 @@ _INSTRUCTIONS = (
 )
 
 
+@explains_construction
 @dataclass(frozen=True)
 class PlayedUser:
     """A user whose messages a model writes.
@@ -62,6 +64,7 @@ class PlayedUser:
         return Prompt([{"role": "system", "content": _INSTRUCTIONS.format(persona=self.persona)}, *exchanged])
 
 
+@explains_construction
 @dataclass(eq=False)
 class Conversation(DeclarativeGrader):
     """Grader of a conversation of several turns, with further messages of the user or results of tools.

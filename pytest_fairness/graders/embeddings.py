@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import fingerprint_of
@@ -37,6 +38,7 @@ REMOTE_EMBEDDER: ContextVar[Callable[[Embedder, Sequence[str]], NDArray[np.float
 """The function that computes embeddings in a run with an executor. Embedders are made by users, without it."""
 
 
+@explains_construction
 class Embedder:
     """A sentence-transformers model.
 
@@ -231,6 +233,7 @@ def _files_digest(folder: Path) -> str:
     return sampled_digest(folder, (file for file in files if not any(part.startswith(".") for part in file.parts)))
 
 
+@explains_construction
 @dataclass(frozen=True)
 class SimilarityScale:
     """The position of an answer between the ends of a dimension, as a float from -1 to 1.

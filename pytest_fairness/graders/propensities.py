@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -53,6 +54,7 @@ def grade_propensities(answer: Answer, continuations: Continuations, values: Map
     return Grade(propensities, detail=detail)
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Likelihood(DeclarativeGrader):
     """The likelihood of free texts after a prompt: the most likely text, or a log-likelihood.

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
@@ -22,6 +23,7 @@ from pytest_fairness.graders.extraction.vocabulary import OptionMention
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Rating(DeclarativeGrader):
     """The number that an answer gives on a scale from ``low`` to ``high``, as a float.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import UngradedReason
@@ -178,6 +179,7 @@ def nothing_read(answer: Answer, why: str) -> Grade:
     return unfinished(answer) or Grade.none(reason, f"{why}: {answer.text.strip()[-160:]!r}")
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Refusal(DeclarativeGrader):
     """True where an answer refuses, False where it answers; an empty answer is ungraded.

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.grader_declarations import GraderDeclaration
@@ -20,6 +21,7 @@ from pytest_fairness.graders.refusal import nothing_read, refuses
 _WORD = re.compile(r"\w+(?:['-]\w+){0,9}")
 
 
+@explains_construction
 @dataclass(frozen=True)
 class WordList(DeclarativeGrader):
     """The frequency of the words of a list in an answer: uses per 100 words, from 0 to 100.

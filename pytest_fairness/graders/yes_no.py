@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.propensities import Continuations
 
 
+@explains_construction
 @dataclass(frozen=True)
 class YesNo(DeclarativeGrader):
     """True for yes, False for no, as whole words: "know" and "nothing" are no "no".
@@ -105,6 +107,7 @@ class YesNo(DeclarativeGrader):
         return grade_words(answer, self.yes, self.no)
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Regex(DeclarativeGrader):
     """The match of a pattern in an answer.

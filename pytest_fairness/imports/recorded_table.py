@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
@@ -29,6 +30,7 @@ _SHOWN = 3
 """Columns that a message shows."""
 
 
+@explains_construction
 class RecordedTable:
     """A file of recorded scores, one row an answer, as a probe whose model is the file itself.
 

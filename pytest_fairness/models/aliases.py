@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,17 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.pyproject import Pyproject
 
 _TABLE = "[tool.pytest-fairness.models]"
+_MEANT = (
+    (r"(gpt|chatgpt|o\d)\b", "openai"),
+    ("claude-", "anthropic"),
+    ("gemini-", "gemini"),
+    ("deepseek-", "deepseek"),
+    ("(mistral|codestral|ministral)-", "mistral"),
+    ("grok-", "xai"),
+    (r".*\.toml$", "http"),
+    (r".*\.jsonl$", "replay"),
+)
+"""Forms of names that are written without their provider, with the provider."""
 
 
 def read_aliases(root: Path) -> dict[str, str]:
@@ -54,6 +66,7 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
         text = aliases[text]
     if ":" not in text:
         hint = did_you_mean(text, aliases) if aliases else "the pyproject.toml of pytest's rootdir defines no alias"
+        hint = next((f"did you mean {meant}:{text}?" for form, meant in _MEANT if re.match(form, text)), hint)
         raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}")
     return text
 

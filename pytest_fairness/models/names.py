@@ -49,6 +49,12 @@ class ModelName:
         """
         head, mark, tail = text.strip().partition("?")
         provider, colon, name = head.partition(":")
+        if re.match("https?://", head):
+            shown = without_credentials(head).rstrip("/")
+            raise FairnessError(
+                f"model {shown} is a URL: write openai:NAME?base_url={shown}/v1 for a server with OpenAI's API, "
+                "http:FILE.toml for another one"
+            )
         if not colon or not name.strip() or not _PROVIDER.fullmatch(provider):
             shown = without_credentials(head)
             raise FairnessError(f"model {shown!r} is not of the form provider:NAME: write, say, openai:gpt-5-mini")

@@ -42,7 +42,9 @@ def _make(name: ModelName, context: ModelContext) -> Model:
     try:
         provider = MODELS.load_callable(name.provider)
     except FairnessError as error:
-        raise FairnessError(f"model {name}: {error}") from error
+        is_call = name.provider not in MODELS.names() and name.name.isidentifier()
+        hint = "; a function of your own is returned by the `model` fixture in conftest.py" if is_call else ""
+        raise FairnessError(f"model {name}: {error}{hint}") from error
     try:
         model = provider(name, context)
     except FairnessError:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from inspect import iscoroutinefunction
+from itertools import zip_longest
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -30,6 +31,7 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.compat import fail_fixture, is_refused_async, make_known
 from pytest_fairness.plugin.cost_estimate import announcement
 from pytest_fairness.plugin.declarative import BROKEN
+from pytest_fairness.plugin.failure_causes import ShownCauses
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
@@ -118,6 +120,8 @@ class ItemHooks:
         """The fixtures whose set-up has raised a skip; pytest raises it again in other tests that take the fixture."""
         self._fixture_errors: dict[int, tuple[BaseException, str]] = {}
         """The errors of fixtures by their identity, each with its cause: pytest raises them again in other tests."""
+        self._own_error: tuple[BaseException, str] | None = None
+        """The last error of a fixture that each test sets up for itself, with its cause."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -160,7 +164,8 @@ class ItemHooks:
 
     def _end_repeated(self, item: pytest.Item, error: BaseException) -> None:
         """End a test of this plugin in one line if an earlier one has shown the same error of a fixture."""
-        _, cause = self._fixture_errors.get(id(error), (error, ""))
+        own = self._own_error if self._own_error is not None and self._own_error[0] is error else (error, "")
+        _, cause = self._fixture_errors.get(id(error), own)
         if isinstance(error, pytest.FixtureLookupError):  # a new one for each test
             cause = f"fixture {error.argname!r} not found"
         if cause and is_marked(item):
@@ -185,8 +190,9 @@ class ItemHooks:
         if not is_marked(item) or is_threshold(item):
             return
         if _is_unsupported_async(item, error):
-            attempts = self._fairness.work.count_attempts(get_item_parameter(item))
-            self._fairness.causes.end(item, _ASYNC_TEST.format(item.originalname), attempts)
+            self._fairness.causes.end(item, _ASYNC_TEST.format(item.originalname), 0)  # a threshold measures them
+        if isinstance(error, FairnessError):
+            self._fairness.causes.end_repeated(item, str(error), 0)
         if isinstance(error, Exception) and not isinstance(error, AssertionError):
             self._fairness.causes.skip_similar(item, describe_error(error))
 
@@ -199,10 +205,14 @@ class ItemHooks:
             return (yield from self._set_up(fixturedef, request))
         except (Exception, pytest.fail.Exception) as error:
             name = fixturedef.argname
-            if not _is_skip(error) and (fixturedef.scope != "function" or name == "model"):
+            if not _is_skip(error):
                 is_refusal = isinstance(error, pytest.fail.Exception)
                 cause = str(error) if is_refusal else f"the `{name}` fixture raised {describe_error(error)}"
-                self._fixture_errors.setdefault(id(error), (error, cause))  # that of the innermost fixture
+                # The innermost fixture is first.
+                if fixturedef.scope != "function" or name == "model":
+                    self._fixture_errors.setdefault(id(error), (error, cause))
+                elif self._own_error is None or self._own_error[0] is not error:
+                    self._own_error = error, cause
             raise
 
     def _set_up(
@@ -219,6 +229,8 @@ class ItemHooks:
         except BaseException as error:
             if _is_skip(error):
                 self._skips.setdefault(error, name)
+            if self._is_ours and isinstance(error, SystemExit):  # of which pytest keeps nothing for the next test
+                fail_fixture(fixturedef, request, f"the `{name}` fixture raised {describe_error(error)}")
             if self._is_ours and is_refused_async(fixturedef, error):
                 hint = "; the function that it returns may be async" if is_subject else ""
                 fail_fixture(fixturedef, request, _ASYNC_FIXTURE.format(name) + hint)
@@ -242,6 +254,29 @@ class ItemHooks:
     def pytest_leave_pdb(self) -> None:
         if self._fairness.backend.existing_engine is not None:
             self._fairness.backend.existing_engine.resume()
+
+
+def hide_own_frames(error: BaseException) -> None:
+    """Remove this package's frames from the tracebacks of an error that a user's code raised, or that is a message.
+
+    A bug of this package, which is neither, keeps them.
+    """
+    from pytest_fairness.core.decisions import is_users
+
+    if isinstance(error, pytest.fail.Exception) and not error.pytrace:  # of which the message is all
+        error.__suppress_context__ = True
+    shown: BaseException | None = error
+    while shown is not None:
+        entries = []
+        entry = shown.__traceback__
+        while entry is not None:
+            entries.append(entry)
+            entry = entry.tb_next
+        users = [entry for entry in entries if is_users(entry.tb_frame.f_code.co_filename)]
+        if users and (isinstance(shown, FairnessError) or users[-1] is entries[-1]):
+            for entry, following in zip_longest(users, users[1:]):
+                entry.tb_next = following
+        shown = shown.__cause__ or shown.__context__
 
 
 def _is_unsupported_async(item: pytest.Function, error: BaseException) -> bool:
@@ -272,9 +307,18 @@ class ReportHooks:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
+        self._shown_causes = ShownCauses()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        if (
+            call.excinfo is not None
+            and (is_marked(item) or is_search(item))
+            and not item.config.getoption("fulltrace", default=False)
+        ):
+            hide_own_frames(call.excinfo.value)
         report = yield
         if report.when == "call" or not report.passed:
             outcomes.annotate_report(item, report)
@@ -291,6 +335,8 @@ class ReportHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         state = self._state
+        if not state.is_worker:
+            self._shown_causes.show_once(report)
         # The controller makes the rows; of a set-up or teardown that passed, all is in the report of the call.
         if not report.passed or (report.when == "call" and not state.is_worker):
             state.outcomes.add(report)

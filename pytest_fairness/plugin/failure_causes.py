@@ -24,6 +24,8 @@ NOT_MEASURED = "not measured"
 """The state of a test whose model could not be asked, or whose answers could not be graded."""
 MOST_ALIKE = 3
 """The most tests in a row that fail with the same mistake of a grader or application; others are skipped."""
+SKIPPED = "not asked: see {}"
+"""The reason of a test whose cause another one shows."""
 _DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
 """Ids, numbers and texts of exceptions, in which the messages of one mistake differ, behind the name of a model."""
 
@@ -50,7 +52,7 @@ class FailureCauses:
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
             if first != item.nodeid:
-                pytest.skip(f"not asked: see {first}")
+                pytest.skip(SKIPPED.format(first))
         pytest.fail(escape_controls(cause), pytrace=False)
 
     def end_repeated(self, item: pytest.Item, cause: str, attempts: int) -> None:
@@ -123,6 +125,26 @@ def _measured_subject(item: pytest.Item) -> str:
 def cause_property(cause: str, attempts: int, probe: str, *, subject: str = "") -> tuple[str, str]:
     """Return the property of a report with a cause; ``subject`` is an item and its model, empty for a whole sample."""
     return CAUSE, json.dumps([cause, attempts, probe, subject])
+
+
+class ShownCauses:
+    """The causes that the reports of all workers have shown, each with its first test."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def show_once(self, report: pytest.TestReport) -> None:
+        """Turn the report of an item into a skip if another worker has shown its cause; a threshold always fails."""
+        value = next((value for name, value in report.user_properties if name == CAUSE), None)
+        if value is None or not report.failed or hasattr(report, "wasxfail"):
+            return
+        cause, _, _, subject = json.loads(str(value))
+        if not subject or subject == report.nodeid:
+            return
+        first = self._first.setdefault(cause, report.nodeid)
+        if first != report.nodeid:
+            path, line, _ = report.location
+            report.outcome, report.longrepr = "skipped", (path, line or 0, SKIPPED.format(first))
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,9 +12,10 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import ini_values
+from pytest_fairness.plugin.option_values import OptionValueError, plain_number
 from pytest_fairness.plugin.options import OPTIONS, Option
 
-_PREFIX = "fairness_"
+_PREFIX, _HYPHENATED = "fairness_", "fairness-"
 _FLAGS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
 _KINDS = {int: "a whole number", float: "a number", str: "a text"}
 _OPTION = re.compile(r"--fairness-([a-z]+(?:-[a-z]+)*)")
@@ -25,7 +26,9 @@ class IniFile:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._values = {key: value for key, value in ini_values(config).items() if key.startswith(_PREFIX)}
+        self._values = {
+            key: value for key, value in ini_values(config).items() if key.startswith((_PREFIX, "fairness-"))
+        }
         self._dests = {
             option.name: option.dest
             for option in OPTIONS
@@ -50,6 +53,8 @@ class IniFile:
                 if option.flag
                 else _parse_scalar(option.type, raw)
             )
+        except OptionValueError as error:
+            raise pytest.UsageError(f"{self.where(option.dest)} {error}") from None
         except (TypeError, ValueError):
             kind = "texts, one a line or in a list" if option.many else _KINDS[option.type]
             kind = "true or false" if option.flag else kind
@@ -73,6 +78,8 @@ class IniFile:
             UsageError: A key is unknown.
         """
         for key in sorted(self._values.keys() - {option.dest for option in OPTIONS}):
+            if key.startswith(_HYPHENATED):
+                raise pytest.UsageError(f"{self.where(key)}: a key has underscores: write {key.replace('-', '_')}")
             try:
                 self._config.getini(key)
             except ValueError:
@@ -119,8 +126,10 @@ def _parse_flag(raw: object) -> bool:
     return _FLAGS[raw.strip().lower()]
 
 
-def _parse_scalar(kind: Callable[[Any], Any], raw: object) -> Any:
+def _parse_scalar(kind: type, raw: object) -> Any:
     numbers = (int, float) if kind is float else (int,) if kind is int else ()
     if isinstance(raw, bool) or not isinstance(raw, (str, *numbers)):
         raise TypeError
+    if kind is not str and isinstance(raw, str):
+        return plain_number(kind, raw)
     return kind(raw)

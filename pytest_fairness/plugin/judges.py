@@ -48,7 +48,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str
     try:
         declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
         graders = {
-            name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
+            name: _grader_fixture(grader, request) if isinstance(grader, str) else grader
             for name, grader in declared.items()
         }
         graders = resolve_judge_graders(graders, probe.function.__name__, request)
@@ -57,6 +57,23 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str
     except FairnessError as error:
         pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
     return graders
+
+
+def _grader_fixture(name: str, request: pytest.FixtureRequest) -> Any:
+    """Return the value of a fixture that is a grader.
+
+    Raises:
+        FairnessError: A sample, which more than one test uses, cannot be graded by a fixture that each test makes.
+    """
+    try:
+        return request.getfixturevalue(name)
+    except pytest.fail.Exception as error:
+        if not str(error).startswith("ScopeMismatch"):
+            raise
+    raise FairnessError(
+        f"its grader {name!r} is a fixture of function scope, and several tests grade with it: "
+        'write @pytest.fixture(scope="session")'
+    )
 
 
 def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:

@@ -125,8 +125,10 @@ def check_grader(name: str, grader: object) -> None:
     Raises:
         FairnessError: It is not.
     """
+    if isinstance(grader, type):
+        raise FairnessError(f"the grader of {name!r} is the class {grader.__name__}: write {grader.__name__}()")
     methods = [method for method in _GRADING if callable(getattr(grader, method, None))]
-    if not methods or isinstance(grader, type):
+    if not methods:
         raise FairnessError(
             f"the grader of {name!r} is {grader!r}: "
             "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
 from pytest_fairness.core.estimates import refused
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.formatting import counted
@@ -68,10 +68,6 @@ def _explain_missing_sample(test: pytest.Item | None) -> str:
     return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
 
 
-class _NoSuchNameError(FairnessError, AttributeError):
-    """`measured` has no such attribute: libraries such as hypothesis ask for theirs by ``hasattr``."""
-
-
 class MeasuredFixture:
     """The value of the fixture `measured`: the metrics of the sample on which a threshold's test is evaluated.
 
@@ -95,7 +91,7 @@ class MeasuredFixture:
                 "the message of a threshold counts it"
             )
         if not hasattr(self._sample, name):
-            raise _NoSuchNameError(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
+            raise NoSuchNameError(f"`measured` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
         return getattr(self._sample, name)
 
     def load(self) -> Measured:

@@ -86,6 +86,34 @@ def number_above(least: float) -> Check:
 
 # Parsers.
 
+_NUMERAL = re.compile(r"\$?([+-]?(?:\d{1,3}(?:,\d{3})+|[\d_]*)(?:\.\d+)?(?:e[+-]?\d+)?)", re.IGNORECASE)
+"""A number as people write it: ``1000``, ``1,000``, ``1e3``, ``$5``."""
+
+
+def plain_number(kind: type, text: str) -> float:
+    """Return the number in a text.
+
+    >>> plain_number(int, "1e3"), plain_number(float, "$2.50"), plain_number(int, "12,000")
+    (1000, 2.5, 12000)
+
+    Raises:
+        OptionValueError: It is none, or no whole one.
+    """
+    match = _NUMERAL.fullmatch(text.strip())
+    try:
+        number = float(match[1].replace(",", "")) if match else float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number) or (kind is int and not number.is_integer()):
+        share = "; a share is not read" if text.strip().endswith("%") else ""
+        raise OptionValueError(text, f"it must be a {'whole ' if kind is int else ''}number{share}")
+    if kind is float:
+        return number
+    try:
+        return int(text)  # exact, where it is written out
+    except ValueError:
+        return int(number)
+
 
 def unique(values: Sequence[str], _: Path) -> tuple[str, ...]:
     """Return the different values, in order."""

@@ -98,6 +98,19 @@ class Option:
                 f"{self.flag_text} is empty (an unset variable?): give {self.metavar}, or drop the option"
             )
 
+    def read_number(self, value: Any) -> Any:
+        """Return the number that a text of the command line is; every other value as it is.
+
+        Raises:
+            pytest.UsageError: It is none.
+        """
+        if self.type is str or not isinstance(value, str) or not value.strip():
+            return value
+        try:
+            return values.plain_number(self.type, value)
+        except OptionValueError as error:
+            raise pytest.UsageError(f"{self.flag_text} {error}") from None
+
     def refuse_out_of_range(self, value: Any) -> None:
         """Check the range of a number.
 
@@ -369,7 +382,7 @@ def add_options(parser: pytest.Parser) -> None:
         elif option.many:
             group.addoption(option.flag_text, action="append", metavar=option.metavar, **keywords)
         else:
-            group.addoption(option.flag_text, metavar=option.metavar, type=option.type, **keywords)
+            group.addoption(option.flag_text, metavar=option.metavar, **keywords)  # `given_options` reads numbers
         if option.flag:
             parser.addini(option.dest, option.help, type="bool", default=False)
         elif option.many:
@@ -379,5 +392,10 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def given_options(config: pytest.Config) -> dict[str, Any]:
-    """Return the options of the command line, by name, each with its value."""
-    return {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
+    """Return the options of the command line, by name, each with its value.
+
+    Raises:
+        pytest.UsageError: A number is none.
+    """
+    given = {option: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
+    return {option.name: option.read_number(value) for option, value in given.items()}

@@ -16,7 +16,7 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr, text_of
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -186,6 +186,11 @@ class Probe:
                 check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
             raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
+        for name in ("harm", "crossed"):
+            value = self.arguments.get(name)
+            if value is not None and not isinstance(value, str):
+                example = "allocation" if name == "harm" else "template"
+                raise FairnessError(f"{name} is {short_repr(value)}: write a text, such as {name}='{example}'")
         self.labels = self._read_labels()
         source = self.arguments["items"]
         if callable(source):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from pytest_fairness.core.attempts import SampleCounts
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.calls import explains_calls
+from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
 from pytest_fairness.core.replies import stray_reason
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
@@ -23,12 +24,17 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.session import FairnessSession
 
 
+_PUBLIC = ("measure", "item", "id", "prompts", "source", "metadata")
+"""The attributes of `probe_item`, for messages."""
+
+
 @lru_cache(maxsize=64, typed=True)  # typed: 1 equals 1.0
 def _shared_property(name: str, value: object) -> tuple[str, object]:
     """Return a property of a report, as one object for equal ones, since pytest keeps all reports."""
     return name, value
 
 
+@explains_calls
 class ProbeItemHandle:
     """A probe item in its test: ``probe_item.measure(model)`` sends all of its prompts."""
 
@@ -105,6 +111,11 @@ class ProbeItemHandle:
             self._fairness.causes.end(self._test, cause, errors.count(cause))
         text = message.format(len(errors), len(attempts), errors[0])
         self._fairness.causes.fail(self._test, text, errors[0], len(errors))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NoSuchNameError(f"`probe_item` has no {name!r}; {did_you_mean(name, _PUBLIC)}")
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"

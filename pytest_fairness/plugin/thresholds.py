@@ -15,7 +15,7 @@ import pytest
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.causes import cause_sentences
 from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.decisions import Verdict, is_library
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import explanation
@@ -271,11 +271,12 @@ def _fail(text: str) -> NoReturn:
 
 
 def _user_traceback(failure: BaseException | None) -> TracebackType | None:
-    """Return the traceback down to the user's line, without later frames of this package."""
+    """Return the traceback down to the user's line, without later frames of this package and of libraries."""
     traceback = failure.__traceback__ if failure else None
     last, entry = None, traceback
     while entry is not None:
-        if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        filename = entry.tb_frame.f_code.co_filename
+        if not filename.startswith(_PACKAGE) and (last is None or not is_library(filename)):
             last = entry
         entry = entry.tb_next
     if last is None:

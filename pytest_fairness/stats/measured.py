@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.comparisons import (
     for_report,
     for_threshold,
@@ -17,7 +18,7 @@ from pytest_fairness.core.comparisons import (
     record_estimates,
     refuse_in_threshold,
 )
-from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.errors import FairnessError, MisuseError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
@@ -53,6 +54,7 @@ class DeferredMeasured(Protocol):
         ...
 
 
+@explains_calls
 class Measured:
     """The graded attempts of a probe, and the estimates that can be made of them.
 
@@ -455,7 +457,7 @@ class Measured:
             *estimates: The estimates, families of them, and functions that return either.
 
         Raises:
-            TypeError: An argument is, or returns, neither an estimate nor a family of estimates.
+            MisuseError: An argument is, or returns, neither an estimate nor a family of estimates.
             FairnessError: A function compares an estimate.
         """
         for argument in estimates:
@@ -465,7 +467,7 @@ class Measured:
                 elif isinstance(estimate, Estimate):
                     record_estimates([estimate])
                 else:
-                    raise TypeError(f"record takes estimates of `measured`, not {short_repr(estimate)}")
+                    raise MisuseError(f"record takes estimates of `measured`, not {short_repr(estimate)}")
 
     def against(self, baseline: Measured | DeferredMeasured) -> BaselineComparison:
         """Return the comparison of this sample with an earlier one of the same items and prompts: is it no worse?

@@ -209,7 +209,7 @@ def test_mark_is_compared_with_letters_only(other: object) -> None:
         (lambda m: m < "D", "never holds"),
         (lambda m: m == "A", "equals nothing"),
         (lambda m: m != "A", "equals nothing"),
-        (lambda m: not m, "neither true nor false; compare it with a letter"),
+        (lambda m: not m, "neither true nor false: compare it with a letter"),
     ],
 )
 def test_mark_comparison_with_one_possible_answer_is_refused(question: Callable[[Any], object], words: str) -> None:

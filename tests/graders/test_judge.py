@@ -386,7 +386,10 @@ def test_rubric_is_read_from_a_file(tmp_path: Path) -> None:
         ("{", "it is no JSON"),
         ("[]", "an object with `instructions` and `fields`"),
         ('{"instructions": "x", "fields": [3]}', "`kind` is one of number, label, text"),
-        ('{"instructions": "x", "fields": [{"kind": "number", "name": "y"}]}', "the field 'y': missing 2 required"),
+        (
+            '{"instructions": "x", "fields": [{"kind": "number", "name": "y"}]}',
+            "the field 'y': NumberField needs low, high",
+        ),
         ('{"instructions": "x", "fields": {}}', "no field to grade by"),
         ('{"instructions": 3, "fields": [{"kind": "number", "name": "y", "low": 0, "high": 1}]}', "must be a text"),
     ],

@@ -183,7 +183,7 @@ BAD_MARKS = {
     "grade-class": (
         project_sources.PROBE.replace("YesNo()", "YesNo"),
         project_sources.THRESHOLD,
-        "it has no grade(prompt, answer)",
+        "the grader of 'hired' is the class YesNo: write YesNo()",
     ),
     "grade-number": (
         project_sources.PROBE.replace('"hired"', "3"),

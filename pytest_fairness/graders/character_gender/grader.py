@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.graders.character_gender import lexicon as words
@@ -27,6 +28,7 @@ _OPENING = 200
 """The number of characters at the start that are searched for a refusal."""
 
 
+@explains_construction
 @dataclass(frozen=True)
 class CharacterGender(DeclarativeGrader):
     """The gender of the main character of a text: "female", "male" or "nonbinary". English only.

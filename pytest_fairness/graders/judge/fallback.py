@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.errors import FairnessError, UngradedError
@@ -21,6 +22,7 @@ _JUDGED_BY = "judged by "
 """The start of the detail of a grade that a judge gave."""
 
 
+@explains_construction
 @dataclass(frozen=True)
 class JudgeFallback(DeclarativeGrader):
     """Grader by rules; a judge grades the answers that the rules leave unparsed, if the run has one.

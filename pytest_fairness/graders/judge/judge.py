@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
@@ -20,6 +21,7 @@ from pytest_fairness.graders.judge.rubric import Field, LabelField, NumberField,
 from pytest_fairness.graders.refusal import nothing_read
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Judge(DeclarativeGrader):
     """Grader of free answers by a rubric and one model, or several.

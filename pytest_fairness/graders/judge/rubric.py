@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core import json_text as json
+from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import is_number
@@ -20,6 +21,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 """Levels of measurement, which define the distance of two judges' values."""
 
 
+@explains_construction
 @dataclass(frozen=True)
 class NumberField:
     """A field of a rubric that is a number.
@@ -94,6 +96,7 @@ class NumberField:
         return int(middle) if middle == int(middle) and self.whole else middle
 
 
+@explains_construction
 @dataclass(frozen=True)
 class LabelField:
     """A field of a rubric that is one of several labels, compared without case and separators.
@@ -158,6 +161,7 @@ class LabelField:
         return str(label) if 2 * count > len(values) else None
 
 
+@explains_construction
 @dataclass(frozen=True)
 class TextField:
     """A field of a rubric that is a short text, such as the evidence: shown with the grade, and no grade itself.
@@ -202,6 +206,7 @@ Field = NumberField | LabelField | TextField
 _KINDS: Mapping[str, type[Field]] = {field.kind: field for field in (NumberField, LabelField, TextField)}
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Rubric:
     """The instructions of a judge, and the fields of its reply, all of which are required.
