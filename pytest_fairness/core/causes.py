@@ -6,7 +6,7 @@ A cause is found once, where its threshold is judged; releases share it, and eve
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
@@ -167,6 +167,8 @@ def cause_sentences(causes: Sequence[CauseResult], message: str) -> list[str]:
     if not causes:
         return []
     first, more = causes[0], len(causes) - 1
+    if first.example and first.example in message:
+        first = replace(first, example="")
     example = first.example and f"as {first.example}"
     is_given = first.kind in ("no response", "few") or first.text in message
     texts = [example, first.remedy] if is_given else [first.sentence]

@@ -49,6 +49,8 @@ class RepliesResult(JsonRecord):
     """Those of them whose id an earlier repetition of the same prompt has."""
     served_by: Mapping[str, int] = field(default_factory=dict)
     """Answers by the name of the model, as the server gives it."""
+    requested: str = field(default="", metadata=OPTIONAL)
+    """The name that the server was asked for, without provider and parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

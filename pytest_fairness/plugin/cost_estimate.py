@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -207,6 +208,7 @@ _REASONING = re.compile(
     r"[:/](?:o[134]\b|gpt-5|deepseek-(?:r1|reasoner)|gemini-(?:2\.5|3)|grok-4|qwq|magistral)|thinking|reasoning_effort"
 )
 """Names of models that reason before they answer, and parameters with which they do; their thoughts are output."""
+_LIMIT = re.compile(r"[?&]max_(?:completion_|output_)?tokens=(\d+)")
 REASONING_OUTPUT = 1_000.0
 """The tokens of an answer with its reasoning, where nothing is known of it."""
 
@@ -223,4 +225,7 @@ def reasons(model: str) -> bool:
 def assumed_output(model: str, settings: Settings) -> float:
     """Return the tokens of an answer of which the store shows none: of --fairness-assume, or more with reasoning."""
     output = settings.assume["output"]
-    return REASONING_OUTPUT if output == DEFAULT_ASSUMPTIONS["output"] and reasons(model) else output
+    if output != DEFAULT_ASSUMPTIONS["output"]:
+        return output
+    limit = _LIMIT.search(model)
+    return min(REASONING_OUTPUT if reasons(model) else output, float(limit[1]) if limit else math.inf)

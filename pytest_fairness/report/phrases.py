@@ -310,7 +310,8 @@ def causes(release: ReleaseResult) -> Iterator[tuple[str, str, str]]:
     [('9 of 20 answers cut off; 2 thresholds', "'I'", 'raise it')]
     """
     for cause in release.causes[:MOST_CAUSES]:
-        yield f"{cause.text}; {counted(len(cause.thresholds), 'threshold')}", cause.example, cause.remedy
+        several = f"; {len(cause.thresholds)} thresholds" if len(cause.thresholds) > 1 else ""
+        yield f"{cause.text}{several}", cause.example, cause.remedy
     if (more := len(release.causes) - MOST_CAUSES) > 0:
         yield f"{counted(more, 'other cause')}: see the thresholds", "", ""
 

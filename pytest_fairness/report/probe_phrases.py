@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted, number
-from pytest_fairness.core.replies import is_same_model, short_name
+from pytest_fairness.core.replies import is_same_model
 from pytest_fairness.report.phrases import probe_name
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def reply_sentences(probes: Sequence[ProbeResult]) -> list[str]:
         sentences.append(f"{len(served)} models answered under this name, as the server says: {names}")
     elif served and any(replies.identified for _, replies in named):
         ((name, count),) = served.items()
-        requested = short_name(next(probe.model for probe, _ in named))
-        if not is_same_model(requested, name):
+        requested = next((replies.requested for _, replies in named if replies.requested), "")
+        if requested and not is_same_model(requested, name):
             sentences.append(
                 f"{name} answered under the name {requested}, as the server says: {counted(count, 'answer')}"
             )

@@ -112,14 +112,14 @@ def cut_off(answers: Iterable[Answer], model: str) -> tuple[str, str]:
     match = _LIMIT.search(model)
     if match:
         name, limit = match[1], int(match[2])
-        at, raised = f"at {name}={limit}", f"raise it to {name}={4 * limit} in the model's name or alias"
+        at, raised = f"at {name}={limit}", f"write {name}={4 * limit} in the model's name or alias"
     else:
         lengths = [answer.usage.get("output", 0) for answer in answers]
         limit = max(lengths, default=0)
         at = f"after {limit:,} tokens" if limit else "before their end"
         more = 4 * limit if limit else 2000
         is_application = "function:" in model
-        raised = f"give max_tokens={more} in the model's name or alias"
+        raised = f"write max_tokens={more} in the model's name or alias"
         if is_application:
             return f"cut off {at}", "raise the application's own limit, and give it another fairness_version"
     return f"cut off {at}", f"{raised} (which asks for its answers again)"

@@ -58,6 +58,9 @@ DENSE_MEAN = 1.5, 20
 With those of a comparison the mean of 10 to 12 log-normal scores errs in up to 8.8%.
 """
 
+FEWEST_DENSE_LEVELS = 16
+"""Smallest number of levels of a crossed factor, over both groups, of which that can be seen: eight names a group."""
+
 FEWEST_LEVELS = 30
 """Smallest number of levels of a crossed factor in each group whose error accounts for levels that were not drawn."""
 
@@ -109,7 +112,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
     dense = is_central and clusters >= fewest_dense and effective >= DENSE * clusters
     few_levels = all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts)
     levels = sum(part.levels for part in parts)
-    if is_central and levels >= fewest_dense and differing(influences[1]) >= DENSE * levels:
+    if is_central and levels >= FEWEST_DENSE_LEVELS and differing(influences[1]) >= DENSE * levels:
         few_levels = False
     if is_known and (few_levels or not dense):
         unseen = partial(_unseen_ends, parts, signs, link, few, dense, few_levels)

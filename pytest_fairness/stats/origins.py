@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.probe_results import RepliesResult
-from pytest_fairness.core.replies import MISATTRIBUTED, stray_reason
+from pytest_fairness.core.replies import MISATTRIBUTED, short_name, stray_reason
 from pytest_fairness.stats.measured import Measured
 
 
-def find_replies(attempts: Sequence[GradedAttempt]) -> RepliesResult | None:
-    """Return what servers say of the answers of a sample; None where they say nothing."""
+def find_replies(attempts: Sequence[GradedAttempt], model: str) -> RepliesResult | None:
+    """Return what servers say of the answers of a model's sample; None where they say nothing."""
     answers = [(graded, graded.attempt.answer) for graded in attempts if graded.attempt.answer is not None]
     strays = [reason for graded in attempts if (reason := stray_reason(graded.attempt.error or ""))]
     spoiled = [
@@ -35,6 +35,7 @@ def find_replies(attempts: Sequence[GradedAttempt]) -> RepliesResult | None:
         repeated=sum(ids.values()) - len(ids),
         identified=sum(ids.values()),
         served_by=dict(served_by.most_common()),
+        requested=short_name(model),
     )
 
 

@@ -84,7 +84,7 @@ def find_probe_result(
         grades=[_grade(name, values) for name, values in grades.items()],
         formats=formats,
         remarks=[*problems, *(remarks if has_answers else ())],
-        replies=find_replies(attempts),
+        replies=find_replies(attempts, model),
     )
 
 
