@@ -20,6 +20,9 @@ class MisuseError(FairnessError, TypeError):
     """A value is used as one that it is not, as an estimate as a plain number, or a function is called wrongly."""
 
 
+MisuseError.__module__ = "builtins"  # so that pytest's short summary begins with its words and not with our module
+
+
 class NoSuchNameError(FairnessError, AttributeError):
     """A value has no such attribute: libraries ask for theirs by ``hasattr``."""
 
