@@ -64,7 +64,6 @@ for _name, _sign in _SIGNS.items():
     setattr(WithoutArithmetic, f"__r{_name}__", _refuse_operation(_sign))
 for _name in _NUMBERS:
     setattr(WithoutArithmetic, f"__{_name}__", _refuse_number(_name))
-WithoutArithmetic.as_integer_ratio = _refuse_number("statistics.mean")  # type: ignore[attr-defined]
 
 
 def finite_bound(bound: object) -> float:
