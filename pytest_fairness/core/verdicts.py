@@ -334,8 +334,15 @@ def _hint(comparisons: Sequence[Comparison]) -> str:
     estimate = comparisons[0].estimate
     is_rate = not estimate.kind.log_scale and estimate.kind is not MetricKind.CORRELATION
     is_share = is_rate and estimate.span is not None and estimate.span[1] == 1
-    is_percent = is_share and any(abs(comparison.bound) > 1 for comparison in comparisons)
-    return "; a share of 5% is 0.05, and a number that may be larger needs `extremes`" if is_percent else ""
+    percent = next((abs(one.bound) for one in comparisons if 1 < abs(one.bound) <= 100), 5.0)
+    if not is_share or all(abs(comparison.bound) <= 1 for comparison in comparisons):
+        return ""
+    larger = (
+        ""
+        if estimate.equals is not None or estimate.kind is MetricKind.RATE
+        else (", and a number that may be larger needs `extremes`")
+    )
+    return f"; a share of {percent:g}% is {percent / 100:g}{larger}"
 
 
 def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:

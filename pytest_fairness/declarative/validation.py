@@ -113,6 +113,13 @@ def _check_any(node: LocatedValue, rules: Sequence[Rule]) -> None:
     _check(node, fitting[0])
 
 
+def _fields_of(rule: Rule) -> set[str]:
+    """Return the names of the fields that a value of this rule may have."""
+    rule = _resolve_reference(rule)
+    rules = [rule, *map(_resolve_reference, rule.get("anyOf", ()))]
+    return {name for one in rules for name in one.get("properties", ())}
+
+
 def _check_object(node: LocatedValue, rule: Rule) -> None:
     fields, others = rule.get("properties", {}), rule.get("additionalProperties", True)
     what = rule.get("title", "it")
@@ -120,6 +127,8 @@ def _check_object(node: LocatedValue, rule: Rule) -> None:
         if name in fields:
             _check(child, fields[name])
         elif others is False:
+            if owner := next((field for field, of in fields.items() if name in _fields_of(of)), ""):
+                raise child.key_error(f"{what} has no field {name!r}: it is one of `{owner}`, write it there")
             raise child.key_error(f"{what} has no field {name!r}; {did_you_mean(name, fields)}")
         elif others is not True:
             _check(child, others)

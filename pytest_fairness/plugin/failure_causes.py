@@ -23,7 +23,7 @@ LACKS_ANSWERS = "fairness_lacks_answers"
 NOT_MEASURED = "not measured"
 """The state of a test whose model could not be asked, or whose answers could not be graded."""
 MOST_ALIKE = 3
-"""The most tests in a row that fail with the same mistake of a grader or application; others are skipped."""
+"""The most tests that fail with the same mistake of a grader, in a row, or error of a model; others are skipped."""
 SKIPPED = "not asked: see {}"
 """The reason of a test whose cause another one shows."""
 _DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
@@ -41,6 +41,7 @@ class FailureCauses:
         self._show = show
         self._first: dict[str, str] = {}
         self._similar_failures: dict[str, list[str]] = {}
+        self._similar_errors: dict[str, list[str]] = {}
 
     def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
         """Fail the first test of a cause, and skip the others; a threshold always fails."""
@@ -75,7 +76,7 @@ class FailureCauses:
             attempts: The number of attempts with an error.
         """
         message, cause = self._show(message), self._show(cause)
-        first = self._find_similar(item, cause or message)
+        first = self._find_similar(item, cause or message, self._similar_errors if cause else self._similar_failures)
         if not first:
             item.user_properties.append((LACKS_ANSWERS, "yes"))
             pytest.fail(escape_controls(message), pytrace=False)
@@ -88,19 +89,19 @@ class FailureCauses:
 
     def skip_similar(self, item: pytest.Item, message: str) -> None:
         """Skip a test that fails, if several tests in a row have failed with the same mistake."""
-        if first := self._find_similar(item, message):
+        if first := self._find_similar(item, message, self._similar_failures):
             pytest.skip(f"fails as {first} does")
 
-    def _find_similar(self, item: pytest.Item, message: str) -> str:
-        """Return the first of the tests in a row that fail alike; empty for one of the first few."""
-        tests = self._similar_failures.setdefault(_mask_details(message), [])
+    def _find_similar(self, item: pytest.Item, message: str, failures: dict[str, list[str]]) -> str:
+        """Return the first of the tests that fail alike; empty for one of the first few."""
+        tests = failures.setdefault(_mask_details(message), [])
         if item.nodeid not in tests:
             tests.append(item.nodeid)
         is_shown = tests.index(item.nodeid) < MOST_ALIKE or item.get_closest_marker("xfail")
         return "" if is_shown else tests[0]
 
     def passed(self) -> None:
-        """Record that a test has passed: the next failure is the first of a row."""
+        """Record that a test has passed: the next failure is the first of a row, but for a model's errors."""
         self._similar_failures.clear()
 
 

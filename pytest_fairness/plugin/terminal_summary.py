@@ -113,13 +113,13 @@ def _release_lines(
     """
     for line in wrap_text(sentence(release), width):
         yield line, {"bold": True, **COLORS[release.verdict]}
-    step = phrases.next_step(release)
+    step = phrases.next_step(release, rows)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
     for line in wrap_text(phrases.first_run(rows), width):
         yield line, {}
     beginnings = tuple(begin.removeprefix("invalid: ") for begin in _beginnings(causes))
-    shown = [texts for texts in phrases.causes(release) if not texts[0].startswith(beginnings)]
+    shown = [texts for texts in phrases.causes(release) if not texts[0].startswith(beginnings) and texts[0] not in step]
     if shown:
         yield " causes", {"bold": True}
     for finding, example, remedy in shown:

@@ -20,6 +20,7 @@ from pytest_fairness.core.formatting import (
     slice_text,
     span_text,
 )
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.replies import NOTICED_SHARE, unlike_responders
 from pytest_fairness.core.results import RunResult
@@ -158,7 +159,7 @@ def failed_requests(run: RunResult) -> str:
 
 def promise(rows: Sequence[ThresholdResult]) -> str:
     """Return the error rates of the verdicts; nothing without verdicts."""
-    rows = [row for row in rows if row.verdict != NOT_JUDGED]
+    rows = [row for row in rows if row.verdict != NOT_JUDGED and row.estimate is not None]
     if not rows:
         return ""
     share = max((row.risk for row in rows if row.risk), default=0.025)
@@ -268,8 +269,15 @@ IN_REPORT = "in the report"
 """The place of the examples, in the advice of every output but the report itself."""
 
 
-def next_step(release: ReleaseResult) -> str:
+_NEED = lazy_pattern(r"needs about [^;]*")
+
+
+def next_step(release: ReleaseResult, rows: Sequence[ThresholdResult] = ()) -> str:
     """Return the advice after the verdict on a model; empty after a fair one.
+
+    Args:
+        release: The verdict.
+        rows: The thresholds of the model, of which the first that needs more is named.
 
     >>> from pytest_fairness.core.threshold_results import ReleaseResult
     >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
@@ -294,7 +302,10 @@ def next_step(release: ReleaseResult) -> str:
     if release.restricted:
         return f"measure the whole sample: leave out {' '.join(release.restricted)}"
     if release.undecided:
-        return "measure as much as each undecided threshold needs; stored answers cost nothing"
+        undecided = ((row, _NEED.search(row.advice)) for row in rows if row.verdict == "undecided")
+        first = next((f"{row.threshold} {need[0]}" for row, need in undecided if need), "")
+        every = "measure as much as each undecided threshold needs"
+        return f"{every}: {first}" if first else every
     return "no unfair threshold is certain after the correction for several: measure more, and run again"
 
 
@@ -334,7 +345,8 @@ def _first_remedy(release: ReleaseResult) -> str:
     silent = list(dict.fromkeys(group for cause in release.causes for group in cause.silent))
     groups = f"nothing was read of {' and '.join(silent[:MOST_SLICES])}: " if silent else ""
     if cause is None:
-        return f"{groups}mend the first cause, and run again; stored answers cost nothing"
+        text = next((f"mend this first: {cause.text}" for cause in release.causes), "mend what failed first")
+        return f"{groups}{text}"
     if cause.kind == "no response":
         return f"{groups}{cause.remedy}"
     if cause.remedy.endswith(ONLY_THESE):

@@ -64,25 +64,38 @@ FINDINGS: Mapping[str, tuple[str, str, str]] = {
     ),
     "misattributed": ("answers", "made for another request", FRESH_ANSWERS),
     "timeout": (
-        "requests",
+        "attempts",
         "not answered in time",
         f"send fewer at a time, --fairness-concurrency=2, or wait longer, timeout=600 in the model's name; {_AGAIN}",
     ),
     "rate limit": (
-        "requests",
+        "attempts",
         "refused by a rate limit",
         f"send fewer at a time: --fairness-concurrency=2; {_AGAIN}",
     ),
-    "key": ("requests", "refused for their key", f"set a valid key as the error says; {_AGAIN}"),
-    "unreachable": ("requests", "without a connection to the server", f"start the server; {_AGAIN}"),
+    "key": ("attempts", "refused for their key", f"set a valid key as the error says; {_AGAIN}"),
+    "unreachable": ("attempts", "without a connection to the server", f"start the server; {_AGAIN}"),
     "server error": (
-        "requests",
+        "attempts",
         "failed at the server",
         f"read the server's log; if it is overloaded, --fairness-concurrency=2; {_AGAIN}",
     ),
-    "error": ("requests", "failed", f"mend what the error names; {_AGAIN}"),
+    "error": ("attempts", "failed", f"mend what the error names; {_AGAIN}"),
 }
 """The unit that is counted, the finding and the remedy of each kind."""
+_OF_MODEL_NAME = " (system=FILE in the model's name)"
+
+
+def remedy_of(kind: str, model: str) -> str:
+    """Return the remedy of a kind: an application has neither parameters in its name nor a number of requests."""
+    unit, _, remedy = FINDINGS[kind]
+    if "function:" not in model:
+        return remedy
+    if kind == "empty":
+        return "call the application with one of these prompts, and see why it answers nothing"
+    if unit == "attempts":
+        return f"mend the application as the error says; {_AGAIN}"
+    return remedy.replace(_OF_MODEL_NAME, "")
 
 
 def kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:

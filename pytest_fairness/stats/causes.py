@@ -20,7 +20,7 @@ from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.formatting import number, one_line, slice_text
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
 from pytest_fairness.core.sensitivity import SliceState
-from pytest_fairness.stats.cause_kinds import FINDINGS, KEEP_TO_FORM, cut_off, kind_of
+from pytest_fairness.stats.cause_kinds import FINDINGS, KEEP_TO_FORM, cut_off, kind_of, remedy_of
 from pytest_fairness.stats.validity import FEWEST_SOURCES, MOST_UNGRADED
 
 if TYPE_CHECKING:
@@ -203,7 +203,8 @@ def _causes_by_kind(part: _Part, context: CauseContext) -> Iterator[CauseResult]
             unit, finding = "answers", f"not read by the grader of {grade}{f': {reason}' if reason else ''}"
             remedy = _reader_remedy(context, grade)
         else:
-            unit, finding, remedy = FINDINGS[kind]
+            unit, finding, _ = FINDINGS[kind]
+            remedy = remedy_of(kind, context.model)
         yield _counted(part, context, kind, members, unit, finding, remedy)
 
 
@@ -362,6 +363,15 @@ def _missing_calls(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
     )
 
 
+def counted_items(number: int) -> str:
+    """Return the number of independent items or sources in words.
+
+    >>> counted_items(1), counted_items(3)
+    ('one independent item or source', '3 independent items or sources')
+    """
+    return "one independent item or source" if number == 1 else f"{number:,} independent items or sources"
+
+
 def find_small_sample(sample: Measured, judgment: Judgment) -> CauseResult | None:
     """Return that a sample has too few independent items or sources whatever was answered; None where it has enough."""
     part = _Part.of(sample, judgment)
@@ -374,12 +384,11 @@ def find_small_sample(sample: Measured, judgment: Judgment) -> CauseResult | Non
     fewest, group = min(((len(np.unique(codes[own])), group) for group, own in rows.items()), default=(0, ""))
     if fewest >= FEWEST_SOURCES:
         return None
+    is_of_one = len({len(np.unique(codes[own])) for own in rows.values()}) > 1
+    where = f" where {part.where}" if part.where else ""
     return CauseResult(
         kind="few",
-        finding="that an interval needs",
-        unit="independent items or sources",
-        count=fewest,
-        of=FEWEST_SOURCES,
+        finding=f"{counted_items(fewest)}{f' of {group}' if is_of_one else ''}{where}: an interval needs "
+        f"at least {FEWEST_SOURCES}",
         where=part.where,
-        groups=f"of {group}" if len(rows) > 1 else "",
     )

@@ -18,6 +18,8 @@ LARGEST_GAP = 0.05
 
 def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
     """Return why estimates of these groups are invalid; empty where they are valid."""
+    if len(groups) > 1 and all(group.attempts and not group.graded.count for group in groups):
+        return f"all {sum(group.attempts for group in groups):,} attempts are ungraded"
     for group in groups:
         of = f" of {group.name}" if len(groups) > 1 else ""
         if not group.attempts:
