@@ -117,7 +117,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             first=look.plan[0].attempts,
             run=look.run,
             plan=look.plan,
-            tryout=measured.is_tryout,
+            tryout=measured.counts is not None and measured.is_tryout,
         ),
         "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
         "without_group": _without_group(judgment, measured),

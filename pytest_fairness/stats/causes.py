@@ -16,6 +16,7 @@ from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.causes import CauseResult, quote
 from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.formatting import number, one_line, slice_text
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
@@ -164,10 +165,16 @@ class _Part:
 
 
 def _slice_values(selection: Selection, estimate: Estimate) -> dict[str, list[str]]:
-    """Return the values that an estimate's slice selects, by attribute: it joins several by "or"."""
+    """Return the values that an estimate's slice selects, by attribute: it joins several by "or".
+
+    A slice of a published benchmark may have names of its own, which no attempt has.
+    """
     values: dict[str, list[str]] = {}
     for name, text in estimate.slice.items():
-        labels = selection.columns.attribute(name).labels
+        try:
+            labels = selection.columns.attribute(name).labels
+        except FairnessError:
+            continue
         values[name] = [text] if text in labels else [label for label in labels if label in text.split(" or ")]
     return {name: chosen or [estimate.slice[name]] for name, chosen in values.items()}
 

@@ -43,7 +43,7 @@ def test_every_output_of_a_run_shows_the_alias(project: Project, monkeypatch: py
     assert not lines_with(text), lines_with(text)
     assert "== fairness: prod (simulated:demo) ==" in text
     assert "on prod (simulated:demo)" in text
-    assert "test_hiring.py::test_women_and_men_alike[prod] FAILED" in text or "FAILED" in text
+    assert "test_hiring.py::test_women_and_men_alike[prod] UNFAIR" in text
     assert re.search(r"^prod: release: unfair", text, re.MULTILINE)
     assert "title=unfair%3A women and men alike (prod)::" in text
     assert text.count("simulated:demo") == 2  # the plan and the heading introduce it

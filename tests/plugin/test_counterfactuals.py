@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, first_in_every_mode, shown
 
@@ -46,7 +47,7 @@ def test_pair_that_differs_outside_its_slots_is_refused(project: Project, case: 
     first, second, words, slots = PAIRS[case]
     write(project, first, second, slots)
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     result.assert_outcomes(passed=1, errors=2)
     for lines in failures(result).values():
         (line,) = lines

@@ -188,7 +188,7 @@ def test_grader_that_skips_skips_its_own_item(project: Project) -> None:
 def test_object_that_is_no_grader_is_refused(project: Project) -> None:
     write(project, count=2, probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
     result = project.run()
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     message = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
     assert f"the grader of 'fits' is 7: {message}" in shown(result)
 

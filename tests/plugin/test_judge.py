@@ -285,11 +285,11 @@ def test_missing_judge_fails_the_first_test_and_the_thresholds(
 @pytest.mark.parametrize(
     ("grade", "message", "code"),
     [
-        ("'harm': Judge(RUBRIC)", "the judge of 'harm' has a field of that name: rename one", 1),
+        ("'harm': Judge(RUBRIC)", "the judge of 'harm' has a field of that name: rename one", INVALID_CODE),
         (
             "'one': Judge(RUBRIC), 'harm': Refusal()",
             "the judge of 'one' has a field 'harm', and another grade is called so",
-            1,
+            INVALID_CODE,
         ),
         ("'one': Judge(RUBRIC, models=['openia:x'])", "did you mean 'openai'", 4),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_fairness import Likelihood
 from pytest_fairness.declarative.probe import read_probes
+from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, first_in_every_mode, shown, unwrapped
 
@@ -21,7 +22,7 @@ def test_unfilled_prompt_is_refused(project: Project, blank: str) -> None:
     project.write_suite(people=items, count=8)
     result = project.run()
     shown_blank = blank.replace("{{", "{").replace("}}", "}")
-    assert result.ret == 1
+    assert result.ret == INVALID_CODE
     assert f"holds {shown_blank} (16 of 16 texts do), which looks like a blank" in unwrapped(result)
     assert not project.calls()
     assert project.row()["verdict"] == "invalid"

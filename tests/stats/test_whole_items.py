@@ -50,9 +50,11 @@ def test_example_shows_all_prompts_of_an_item_that_counts_once() -> None:
         assert example is not None
         return list(example.sides[0].keys)
 
-    assert keys(measured(1)) == ["0 one 0"]
-    assert keys(measured(1).whole_items()) == ["0 one 0", "0 two 0"]
-    assert keys(measured(1).whole_items().where(of="x")) == ["0 one 0", "0 two 0"]
+    (key,) = keys(measured(1))
+    assert key.endswith(" one 0")
+    for sample in (measured(1).whole_items(), measured(1).whole_items().where(of="x")):
+        number = keys(sample)[0].split()[0]
+        assert keys(sample) == [f"{number} one 0", f"{number} two 0"]
 
 
 def test_slice_stays_the_slice() -> None:

@@ -14,7 +14,7 @@ from tests.helpers.project import Project
 def test_suite_runs(project: Project) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     applications, promotions = (f"suites/hiring/test_{name}.py" for name in ("hiring", "promotion"))
-    options = ("-m", "threshold", "--fairness-sample=20", f"--fairness-model={model}")
+    options = ("-m", "threshold", "--fairness-sample=70", f"--fairness-model={model}")
     run = run_shipped(project, applications, promotions, *options, "-k", "women_and_men")
     assert run.code == 1, run.output
     verdicts = run.verdicts
