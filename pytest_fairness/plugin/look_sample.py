@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
+from pytest_fairness.core.attempts import GradedAttempt, SampleCounts, value_or_none
 from pytest_fairness.core.digests import digest
 
 if TYPE_CHECKING:
@@ -51,9 +51,19 @@ class LookSample:
 
     @cached_property
     def answers(self) -> str:
-        """A digest of the answers, without their times."""
-        lines = sorted(f"{graded.item.id} {graded.prompt.digest} {_answer(graded)}" for graded in self.attempts)
+        """A digest of the answers and of their grades, without their times."""
+        lines = sorted(
+            f"{graded.item.id} {graded.prompt.digest} {_answer(graded)} {_grades(graded)}" for graded in self.attempts
+        )
         return digest("\n".join(lines))
+
+
+def _grades(graded: GradedAttempt) -> str:
+    """Return the values of all grades; a number to six digits, as a model on another thread rounds it."""
+    values = {name: grade.ungraded or value_or_none(grade) for name, grade in sorted(graded.grades.items())}
+    return " ".join(
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values.items()
+    )
 
 
 def _answer(graded: GradedAttempt) -> str:

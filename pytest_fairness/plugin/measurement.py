@@ -229,28 +229,27 @@ class LazyMeasured:
 
     @property
     def answers(self) -> str:
-        """A digest of the answers of the current look's sample and of its history."""
-        if self._history is None:
-            return self._sample.answers
-        # The same answers with another history give another estimate.
-        return digest("\n".join([self._sample.answers, *(sample.model_key for sample in self._history.samples)]))
+        """A digest of the answers of the current look's sample and of what they are corrected by.
 
-    def extends(self, run: str) -> bool:
-        """Return whether the sample of the first look holds that of an earlier run.
-
-        It has all its answers; of an application without a version, whose answers are never used again, all its items.
+        The same answers with another history, or with other labels, give another estimate.
         """
-        runs, attempts = self._fairness.store.runs, self._samples[1].attempts
-        if run == self._fairness.run:
+        parts = [repr(sorted(label.items())) for label in self.read_labels(self._sample.attempts)]
+        parts += [] if self._history is None else [sample.model_key for sample in self._history.samples]
+        return digest("\n".join([self._sample.answers, *parts])) if parts else self._sample.answers
+
+    @property
+    def may_be_first(self) -> bool:
+        """Whether nothing that was seen of the model's answers can have chosen this sample.
+
+        It is the declared one, or no other run has asked the probe's questions of the model.
+        """
+        if self.is_tryout:
             return False
-        if self.unversioned:
-            keys = [key for probe, _, key in runs.samples(run) if probe == self.probe.id]
-            samples = [sample for key in keys if (sample := runs.sample(run, self.probe.id, key)) is not None]
-            items = {graded.item.id for graded in attempts}
-            return bool(samples) and all({graded.item.id for graded in sample.attempts} <= items for sample in samples)
-        sample = runs.sample(run, self.probe.id, self.subject.key)
-        stored = {graded.attempt.key for graded in attempts if graded.attempt.from_store}
-        return sample is not None and {graded.attempt.key for graded in sample.attempts} <= stored
+        first = self._samples[1]
+        if (first.items, len(first.attempts)) == self.probe.declared:
+            return True
+        name = self.subject.name if self.unversioned else ""
+        return not self._fairness.store.runs.has_others(self._fairness.run, self.probe.id, self.subject.key, name)
 
     @property
     def lifetime(self) -> str:
@@ -320,7 +319,7 @@ class LazyMeasured:
             run=self._fairness.run,
             session=store.session,
         )
-        return store.looks.take(look, others, self.extends, tryout=self.is_tryout)
+        return store.looks.take(look, others, may_be_first=self.may_be_first)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""

@@ -116,6 +116,9 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         few_levels = False
     if is_known and (few_levels or not dense):
         unseen = partial(_unseen_ends, parts, signs, link, few, dense, few_levels)
+    elif is_known:
+        numbers = [clusters, *([levels] if all(part.is_nested for part in parts) else [])]
+        unseen = partial(_dense_ends, value, scale, influences, numbers)
     return LinearEstimate(
         value,
         influences,
@@ -253,6 +256,21 @@ def _curvature(
 def _unseen_numbers(parts: Sequence[ClusterSums]) -> list[float]:
     """Return the number of each part from which its unseen share is computed: effective attempts, or items."""
     return [part.effective if part.binary else part.items for part in parts]
+
+
+def _dense_ends(value: float, scale: Scale, influences: Sequence[Floats], numbers: Sequence[int], tail: float) -> Ends:
+    """Return the lowest and highest value with an unseen share of clusters, or of levels, as far out as those seen.
+
+    Twice as far as the farthest, as where no span is known: one group may be skewed where the other is not, and few
+    clusters do not show it. By simulation log-normal scores against tight ones err in up to 5.4% without it, and
+    log-normal effects of 16 names in 6.7%; with it in at most 2.2%.
+    """
+    moves = [
+        FARTHER * number * unseen_share(number, tail) * float(np.abs(own).max())
+        for own, number in zip(influences, numbers, strict=False)
+    ]
+    position, move = scale.to(value), max(moves)
+    return scale.back(position - move), scale.back(position + move)
 
 
 def _unseen_ends(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -44,20 +44,19 @@ class Looks:
         self._database = database
 
     def take(
-        self, look: StoredLook, others: Collection[StoredLook], extends: Callable[[str], bool], *, tryout: bool = False
+        self, look: StoredLook, others: Collection[StoredLook], *, may_be_first: bool = True
     ) -> tuple[StoredLook, list[StoredLook]]:
         """Record a look before its verdict is known; return it with its number, and all other looks.
 
         In one transaction, which overlaps with none of another session: two that judge at once have two numbers.
         Answers that are judged again keep their number. The looks of one session share a number, even if a plan splits
-        it. The number 1 is that of the first sample that holds all samples before it, and so was not chosen by what
-        they showed. A try-out has a later one, as it may call a model unfair.
+        it. The number 1 is that of the first sample which nothing can have chosen that was seen before. A try-out has a
+        later one, as it may call a model unfair.
 
         Args:
             look: The look, without its number.
             others: Looks of other sources: results of older versions.
-            extends: Whether the sample holds that of an earlier run.
-            tryout: Whether the sample is too small to be fair.
+            may_be_first: Whether nothing that was seen can have chosen the sample.
         """
 
         def record(connection: StoreConnection) -> tuple[StoredLook, list[StoredLook]]:
@@ -65,7 +64,7 @@ class Looks:
             rows = connection.mappings(_SELECT, test=look.test, probe=look.probe, model=look.model)
             stored = {row["identity"]: StoredLook(**row) for row in map(_without_sequence, rows)}
             looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
-            new = replace(look, number=_look_number(look, looks, extends, tryout=tryout))
+            new = replace(look, number=_look_number(look, looks, may_be_first=may_be_first))
             connection.execute(schema.looks.insert_new(), **asdict(new), sequence="")
             return new, looks
 
@@ -82,13 +81,13 @@ def _without_sequence(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _look_number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool], *, tryout: bool) -> int:
+def _look_number(look: StoredLook, looks: Sequence[StoredLook], *, may_be_first: bool) -> int:
     of_answers = [other.number for other in looks if other.identity == look.identity]
     of_session = [other.number for other in looks if other.session == look.session]
     for numbers in (of_answers, of_session):
         if numbers:
             return max(numbers)
-    if not tryout and all(other.number > 1 and extends(other.run) for other in looks):
+    if may_be_first and all(other.number > 1 for other in looks):
         return 1
     # In merged stores several runs may have the same number.
     return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 1)

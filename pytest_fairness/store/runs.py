@@ -51,6 +51,11 @@ _SELECT_LATEST_SAMPLE = """
 SELECT probe, model, model_key, data FROM samples
 WHERE probe = :probe AND model_key = :model_key ORDER BY at DESC LIMIT 1
 """
+_SELECT_OTHERS = [
+    f"SELECT run FROM {table} WHERE probe = :probe AND run <> :run "  # noqa: S608 - constants
+    "AND (model_key = :model_key OR (model = :model AND model <> '')) LIMIT 1"
+    for table in ("samples", "parts")
+]
 _SELECT_PARTS = """
 SELECT probe, model, model_key, owner FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
 """
@@ -297,6 +302,18 @@ class Runs:
         """Return the latest sample of a probe on a model."""
         rows = self._database.rows(_SELECT_LATEST_SAMPLE, probe=probe, model_key=model_key)
         return self._read(*rows[0]) if rows else None
+
+    def has_others(self, run: str, probe: str, model_key: str, model: str) -> bool:
+        """Return whether another run has a sample of a probe, or a part of one, on a model.
+
+        Args:
+            run: The run.
+            probe: The id of the probe.
+            model_key: The key of the model.
+            model: The name of an application without a version, whose key differs from run to run; empty for others.
+        """
+        values = {"run": run, "probe": probe, "model_key": model_key, "model": model}
+        return any(self._database.rows(statement, **values) for statement in _SELECT_OTHERS)
 
     def samples(self, run: str) -> list[tuple[str, str, str]]:
         """Return the samples of a run, oldest first: probe, name of the model, key of the model."""

@@ -232,6 +232,7 @@ def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatc
 def test_each_look_is_compared_with_as_much_of_the_baseline(project: Project, chosen: str) -> None:
     run = ship(project)
     write(project)
+    project.write(conftest=project_sources.application(SHIPPED, version="2"))
     baseline = run if chosen == "id" else "latest"
     against(project, baseline, "--fairness-sample=40", "--fairness-resolve")
     row = project.row()

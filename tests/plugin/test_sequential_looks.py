@@ -194,31 +194,58 @@ def test_best_of_several_seeds_is_a_later_run(project: Project) -> None:
     project.run(*arguments, "--fairness-sample=25", "--fairness-seed=2")
     assert project.row()["looks"]["run"] == 5
     project.run(*arguments)
-    assert project.row()["looks"]["run"] == 1  # all items, whatever was seen of them
+    assert project.row()["looks"]["run"] == 1  # the declared sample, whatever was seen of it
 
 
 @pytest.mark.slow
 @in_one_process
-def test_sample_that_holds_its_tryouts_is_the_first_run(project: Project) -> None:
+@pytest.mark.parametrize("before", [("-m", "not threshold"), ("-k", "hardly_any")])
+def test_sample_that_another_test_has_shown_is_a_later_run(project: Project, before: tuple[str, str]) -> None:
+    """Check that neither another threshold nor the answers alone can choose a sample."""
+    project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, OTHER, count=100))
+    for seed in (1, 2):
+        project.run(SIMULATED, *before, "--fairness-sample=50", f"--fairness-seed={seed}")
+    project.run(SIMULATED, "-k", "women_and_men", "--fairness-sample=50", "--fairness-seed=2")
+    assert project.row()["looks"]["run"] == 2
+
+
+@pytest.mark.slow
+@in_one_process
+def test_size_that_a_tryout_may_have_chosen_is_a_later_run(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=100))
-    arguments = (SIMULATED, "-m", "threshold")
-    for sample in (10, 24, 60, 100):
-        project.run(*arguments, f"--fairness-sample={sample}")
-    assert project.row()["looks"]["run"] == 4  # 60 items were the first, and each try-out is one
-    project.run(*arguments, "--fairness-sample=60")
-    assert project.row()["looks"]["run"] == 1
+    runs = []
+    for sample in (24, 60, 100, 60):
+        project.run(SIMULATED, "-m", "threshold", f"--fairness-sample={sample}")
+        runs.append(project.row()["looks"]["run"])
+    assert runs == [2, 3, 1, 3]
 
 
 @pytest.mark.slow
 @in_one_process
-@pytest.mark.parametrize(("version", "seed", "run"), [("1", 0, 1), ("", 0, 1), ("", 3, 3)])
-def test_tryouts_of_an_application_choose_no_items(project: Project, version: str, seed: int, run: int) -> None:
-    """Check that only items count: answers of an application without a version are always new."""
-    project.write_suite(conftest=project_sources.application(version=version or None), count=100)
-    options = ("-m", "threshold", *((f"--fairness-seed={seed}",) if seed else ()))
+@pytest.mark.parametrize(("version", "run"), [("1", 1), (None, 1)])
+def test_declared_sample_after_tryouts_is_the_first_run(project: Project, version: str | None, run: int) -> None:
+    project.write_suite(conftest=project_sources.application(version=version), count=100)
     project.run("-m", "threshold", "--fairness-sample=20")
-    project.run(*options, "--fairness-sample=40")
+    project.run("-m", "threshold")
     assert project.row()["looks"]["run"] == run
+
+
+@pytest.mark.slow
+@in_one_process
+def test_another_grade_of_the_same_answers_is_another_run(project: Project) -> None:
+    own = """\
+from pytest_fairness import Grade
+
+class Length:
+    def grade(self, prompt, answer):
+        return Grade(len(answer.text) > {})
+
+"""
+    for number, length in enumerate((2, 1), start=1):
+        probe = own.format(length) + project_sources.PROBE.replace("YesNo()", "Length()")
+        project.write(test_hiring=project_sources.suite(OTHER, probe=probe, count=40))
+        project.run(SIMULATED, "-m", "threshold")
+        assert project.row()["looks"]["run"] == number
 
 
 @pytest.mark.slow

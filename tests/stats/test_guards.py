@@ -523,7 +523,7 @@ def scores(kind: str, items: int, seed: int, names: int = 0) -> Measured:
 
 @pytest.mark.parametrize("items", [12, 40, 100])
 def test_scores_without_rare_harms_have_students_interval(items: int) -> None:
-    """Compare with a paired t: the extremes that a score could have cost nothing where no answer is near them."""
+    """Compare with a paired t: no extreme is assumed where no answer is near one, only twice the farthest cluster."""
     ratios = []
     for seed in range(20):
         measured = scores("none", items, seed)
@@ -534,7 +534,7 @@ def test_scores_without_rare_harms_have_students_interval(items: int) -> None:
         gaps = pairs[::2] - pairs[1::2]
         student = 2 * t_quantile(0.025, items - 1) * gaps.std(ddof=1) / math.sqrt(items)
         ratios.append((estimate.high - estimate.low) / student)
-    assert np.median(ratios) < 1.05
+    assert np.median(ratios) < {12: 1.75, 40: 1.4, 100: 1.05}[items]
     assert min(ratios) > 0.95
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -20,10 +19,8 @@ def look(identity: str, session: str = "s", test: str = "t") -> StoredLook:
     return StoredLook(test=test, probe="p", model="m", identity=identity, run=f"run-{session}", session=session)
 
 
-def take(
-    store: Store, new: StoredLook, *others: StoredLook, extends: Collection[str] = (), tryout: bool = False
-) -> int:
-    return store.looks.take(new, others, lambda run: run in extends, tryout=tryout)[0].number
+def take(store: Store, new: StoredLook, *others: StoredLook, may_be_first: bool = True) -> int:
+    return store.looks.take(new, others, may_be_first=may_be_first)[0].number
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -49,34 +46,27 @@ def test_same_answers_and_looks_of_a_session_have_one_number(tmp_path: Path) -> 
         assert take(store, look("d", "4", test="other")) == 1
 
 
-def test_first_sample_that_holds_all_tryouts_is_the_first_look(tmp_path: Path) -> None:
+def test_first_sample_that_nothing_chose_is_the_first_look(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
         for number, session in enumerate("12", start=2):
-            assert take(store, look(session, session), tryout=True) == number
-        assert take(store, look("a", "3"), extends=("run-1", "run-2")) == 1
-        assert take(store, look("b", "4"), extends=("run-1", "run-2", "run-3")) == 4
-        assert take(store, look("1", "5"), tryout=True) == 2  # the same answers
-
-
-def test_tryout_that_is_no_part_of_a_sample_counts(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "store.sqlite")) as store:
-        for session in "12":
-            take(store, look(session, session), tryout=True)
-        assert take(store, look("a", "3"), extends=("run-2",)) == 4
+            assert take(store, look(session, session), may_be_first=False) == number
+        assert take(store, look("a", "3")) == 1
+        assert take(store, look("b", "4")) == 4
+        assert take(store, look("1", "5"), may_be_first=False) == 2  # the same answers
 
 
 def test_look_without_a_verdict_is_forgotten(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
-        invalid, _ = store.looks.take(look("a", "1"), (), lambda _: False)
+        invalid, _ = store.looks.take(look("a", "1"), ())
         store.looks.conclude(invalid, "1", None)
         assert take(store, look("b", "2")) == 1
 
 
 def test_results_of_older_versions_are_counted(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "store.sqlite")) as store:
-        older = [replace(look("a", "a"), number=4), replace(look("b", "b"), number=2)]
+        older = [replace(look("a", "a"), number=4), replace(look("b", "b"), number=1)]
         assert take(store, look("c", "1"), *older) == 5
-        assert take(store, look("b", "2"), *older) == 2
+        assert take(store, look("b", "2"), *older) == 1
 
 
 def test_joined_stores_count_the_runs_of_both(tmp_path: Path) -> None:

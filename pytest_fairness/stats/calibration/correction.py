@@ -25,8 +25,9 @@ from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 FEWEST_LABELS = 100
 """Smallest number of labels in a stratum that is corrected."""
-CHOSEN = 3.3
-"""Errors by which the judge's grades of labeled answers differ from those of all in 0.1% of samples drawn by chance."""
+CHOSEN, CHOSEN_APART = 3.3, 1.95
+"""Errors by which the mean of the judge's grades of labeled answers differs from that of all in 0.1% of samples drawn
+by chance, and the same of their distribution, times the root of their number (Kolmogorov and Smirnov)."""
 FEWEST_OF_CLASS = 10
 """Smallest number of true labels, and of false ones, that estimate a judge's sensitivity and specificity."""
 
@@ -223,6 +224,11 @@ class LabelCorrection(ABC):
         if rate and 0 < labeled.sum() < len(labeled):
             return ""
         style = ".0%" if rate else ".3g"
+        if f"{labeled.mean():{style}}" == f"{grades.mean():{style}}":
+            return (
+                f"the labels{self._of_stratum(stratum)} were chosen by the judge's grade, whose standard deviation is "
+                f"{labeled.std():.3g} for labeled answers and {grades.std():.3g} for all: draw them by chance"
+            )
         return (
             f"the labels{self._of_stratum(stratum)} were chosen by the judge's grade, whose mean is "
             f"{labeled.mean():{style}} for labeled answers and {grades.mean():{style}} for all: draw them by chance"
@@ -321,17 +327,24 @@ class InSampleLabels(LabelCorrection):
 def _is_chosen(grades: Floats, labeled: Floats) -> bool:
     """Return whether chance does not explain that the judge grades labeled answers unlike all answers.
 
-    The variance is that of a sample without replacement (for rates: hypergeometric).
+    The variance is that of a sample without replacement (for rates: hypergeometric). Grades of the middle, or of both
+    ends, have the mean of all: so their distribution is compared as well.
 
     >>> grades = np.repeat([0.0, 1.0], [80, 20])
     >>> _is_chosen(grades, grades[::2]), _is_chosen(grades, grades[60:])
     (False, True)
+    >>> _is_chosen(np.arange(600.0), np.arange(200.0, 400.0)), _is_chosen(np.arange(600.0), np.arange(0.0, 600.0, 3))
+    (True, False)
     """
     count, labels = len(grades), len(labeled)
     if not 0 < labels < count:
         return False
-    error = math.sqrt(float(grades.var()) / labels * (count - labels) / (count - 1))
-    return abs(float(labeled.mean()) - float(grades.mean())) > CHOSEN * error + ROUNDING
+    part = math.sqrt((count - labels) / (count - 1) / labels)
+    values = np.unique(grades)
+    of_all, of_labeled = (np.searchsorted(np.sort(own), values, side="right") / len(own) for own in (grades, labeled))
+    apart = float(np.abs(of_all - of_labeled).max())
+    error = float(grades.std()) * part
+    return apart > CHOSEN_APART * part or abs(float(labeled.mean() - grades.mean())) > CHOSEN * error + ROUNDING
 
 
 def _shares_with_label(grades: Floats, labeled: Floats) -> Floats:
