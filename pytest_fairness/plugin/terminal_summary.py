@@ -20,7 +20,7 @@ from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
 from pytest_fairness.plugin.terminal_text import group_by_model, pad, wrap_text
-from pytest_fairness.report import phrases
+from pytest_fairness.report import next_steps, phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.probe_phrases import probe_lines
@@ -113,13 +113,15 @@ def _release_lines(
     """
     for line in wrap_text(sentence(release), width):
         yield line, {"bold": True, **COLORS[release.verdict]}
-    step = phrases.next_step(release, rows)
+    step = next_steps.next_step(release, rows)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
     for line in wrap_text(phrases.first_run(rows), width):
         yield line, {}
     beginnings = tuple(begin.removeprefix("invalid: ") for begin in _beginnings(causes))
-    shown = [texts for texts in phrases.causes(release) if not texts[0].startswith(beginnings) and texts[0] not in step]
+    shown = [
+        texts for texts in next_steps.causes(release) if not texts[0].startswith(beginnings) and texts[0] not in step
+    ]
     if shown:
         yield " causes", {"bold": True}
     for finding, example, remedy in shown:

@@ -189,7 +189,7 @@ class SuiteRun:
 
     @property
     def has_internal_error(self) -> bool:
-        return "INTERNALERROR" in self.output or self.exit_code not in (0, 1, 5)
+        return "INTERNALERROR" in self.output or self.exit_code not in (0, 1, 5, 10, 11)
 
     @property
     def own_tracebacks(self) -> list[str]:

@@ -131,7 +131,7 @@ SCENARIOS: dict[str, tuple[str, str, str, list[str], str, str]] = {
         "80 of 160 answers refused (80 of 80 of woman, 0 of 80 of man)", "grade={'refused': Refusal()}",
     ),
     "empty": (
-        "    if share(text + 'x') < 0.4: return ''", YES_NO, "", [], "answers empty", "max_tokens=",
+        "    if share(text + 'x') < 0.4: return ''", YES_NO, "", [], "answers empty", "see why it answers nothing",
     ),
     "filter": (
         "    if share(text + 'x') < 0.4: return Answer('', 'content_filter')", YES_NO, "", [],
@@ -139,7 +139,7 @@ SCENARIOS: dict[str, tuple[str, str, str, list[str], str, str]] = {
     ),
     "failed": (
         "    if share(text + 'x') < 0.4: raise RuntimeError('out of memory')", YES_NO, "", [],
-        "requests failed", "the same command asks only these again",
+        "attempts failed", "the same command asks only these again",
     ),
     "language": (
         f"    if int(text.partition(':')[0]) % 2 == 0: return {DEPENDS!r}", YES_NO, "", [],
@@ -161,7 +161,7 @@ SCENARIOS: dict[str, tuple[str, str, str, list[str], str, str]] = {
     ),
     "sample": (
         "    pass", YES_NO, "", ["--fairness-sample=3"],
-        "independent items or sources that an interval needs", "leave out --fairness-sample=3",
+        "independent items or sources", "leave out --fairness-sample=3",
     ),
     "left out": (
         "    pass", YES_NO, "", ["--fairness-where=case=strong"], "no attempts", "leave that option out",
@@ -237,7 +237,7 @@ def test_limit_of_a_model_is_named_with_one_that_is_higher(project: Project) -> 
         run(project, f"--fairness-model=openai:tiny?base_url={url}/v1&max_tokens=16")
     (cause,) = release(project)["causes"]
     assert "cut off at max_tokens=16" in cause["text"]
-    assert "raise it to max_tokens=64" in cause["remedy"]
+    assert "write max_tokens=64" in cause["remedy"]
 
 
 @pytest.mark.slow

@@ -155,7 +155,7 @@ def test_turns_are_submitted_in_batches_under_a_system_prompt(project: Project, 
         requests = [request for batch in server.batches.values() for request in batch.requests]
         assert all("Be brief." in json.dumps(request) for request in requests)
         assert not server.singly
-        assert "&system=prod.txt: 30,000 tokens" in "".join(line.strip() for line in shown(result).splitlines())
+        assert f"{provider}:m: 30,000 tokens" in " ".join(shown(result).split())
         (project.path / "prod.txt").write_text("Be kind.", encoding="utf-8")
         project.run(*args)
         assert project.row()["verdict"] == "undecided", "answers under another system prompt are others"

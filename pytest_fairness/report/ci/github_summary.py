@@ -11,7 +11,7 @@ from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.threshold_results import ThresholdResult
-from pytest_fairness.report import phrases
+from pytest_fairness.report import next_steps, phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
 from pytest_fairness.report.probe_phrases import probe_lines
@@ -99,9 +99,9 @@ def _releases(results: RunResults) -> Iterator[str]:
     yield ""
     for line in results.release:
         yield f"- **{escape(names.introduce(line.model) or 'no model')}**: {escape(sentence(line))}"
-        if step := phrases.next_step(line):
+        if step := next_steps.next_step(line, [row for row in results.thresholds if row.model == line.model]):
             yield f"  - next: {escape(step)}"
-        for finding, example, remedy in phrases.causes(line):
+        for finding, example, remedy in next_steps.causes(line):
             yield f"  - {escape(finding)}{f', for example {escape(example)}' if example else ''}"
             if remedy:
                 yield f"    - {escape(remedy)}"

@@ -109,7 +109,7 @@ def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
     if new.is_of_propensities != old.is_of_propensities:
         kinds = ("propensities", "drawn answers")
         now, before = kinds if new.is_of_propensities else kinds[::-1]
-        return f"these are {before}, in the reference {now}"
+        return f"these are {now}, in the reference {before}"
     if (
         (_metric_without_groups(new) != _metric_without_groups(old))
         if new.base and old.base

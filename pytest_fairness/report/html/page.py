@@ -11,7 +11,7 @@ from pytest_fairness.core.formatting import counted, figures
 from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResults
-from pytest_fairness.report import phrases
+from pytest_fairness.report import next_steps, phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult
+    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
     from pytest_fairness.report.html.cards import Card
     from pytest_fairness.report.html.direction_table import DirectionTable
     from pytest_fairness.report.html.probe_section import ProbeSection
@@ -67,7 +67,7 @@ def page_of(view: View) -> dict[str, Any]:
         "run": results.run,
         "packed": pack_attempts(view.samples, results),
         "page": {
-            "models": [_model(line, names_of_run, outside[line.model]) for line in results.release],
+            "models": [_model(line, names_of_run, outside[line.model], results.thresholds) for line in results.release],
             "probes": _probes(results, names) if results.probes else None,
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, results.run.models)) else "",
             "grid": _grid(results),
@@ -197,7 +197,10 @@ def _search(row: SearchResult) -> dict[str, Any]:
     return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
 
 
-def _model(line: ReleaseResult, names: ModelNames, outside: Sequence[str]) -> dict[str, Any]:
+def _model(
+    line: ReleaseResult, names: ModelNames, outside: Sequence[str], rows: Sequence[ThresholdResult]
+) -> dict[str, Any]:
+    own = [row for row in rows if row.model == line.model]
     return {
         "name": escape_controls(line.model) or "no model",
         "introduced": escape_controls(names.introduce(line.model)) or "no model",
@@ -205,10 +208,10 @@ def _model(line: ReleaseResult, names: ModelNames, outside: Sequence[str]) -> di
         "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
         "counts": counts(line),
         # Only the examples of unfair thresholds stand on the page; a remedy may name the report as well.
-        "next": phrases.next_step(line).partition(phrases.IN_REPORT if line.verdict == "unfair" else "\n"),
+        "next": next_steps.next_step(line, own).partition(next_steps.IN_REPORT if line.verdict == "unfair" else "\n"),
         "causes": [
             dict(zip(("finding", "example", "remedy"), map(escape_controls, texts), strict=True))
-            for texts in phrases.causes(line)
+            for texts in next_steps.causes(line)
         ],
         "outside": outside,
     }
