@@ -20,7 +20,7 @@ def explains_calls(cls: _Class) -> _Class:
     ...     def ratio(self, outcome, *, by, of="a"): ...
     >>> Sample().ratio("ok", "gender")
     Traceback (most recent call last):
-    pytest_fairness.core.errors.MisuseError: ratio takes 1 argument by position: write ratio('ok', by='gender')
+    MisuseError: ratio takes 1 argument by position: write ratio('ok', by='gender')
     """
     for name, member in list(vars(cls).items()):
         if inspect.isfunction(member) and not name.startswith("_"):

@@ -99,7 +99,7 @@ class Estimate(ComparableNumber):
     True
     >>> rate == 0.5
     Traceback (most recent call last):
-    pytest_fairness.core.errors.MisuseError: an estimate equals nothing, since it has an interval: compare it by < or >
+    MisuseError: an estimate equals nothing, since it has an interval: compare it by < or >
     """
 
     metric: str
