@@ -30,7 +30,6 @@ from pytest_fairness.plugin.collection import (
 )
 from pytest_fairness.plugin.compat import fail_fixture, is_refused_async, make_known
 from pytest_fairness.plugin.cost_estimate import announcement
-from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.failure_causes import ShownCauses
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.identity import find_model_name, get_sample
@@ -321,7 +320,7 @@ class ReportHooks:
             hide_own_frames(call.excinfo.value)
         report = yield
         if report.when == "call" or not report.passed:
-            outcomes.annotate_report(item, report)
+            outcomes.annotate_report(item, report, None if call.excinfo is None else call.excinfo.value)
         if report.when == "call" and is_threshold(item):
             attach_verdict(item, report)
         return report
@@ -340,10 +339,9 @@ class ReportHooks:
         # The controller makes the rows; of a set-up or teardown that passed, all is in the report of the call.
         if not report.passed or (report.when == "call" and not state.is_worker):
             state.outcomes.add(report)
-        if report.user_properties:
-            state.is_broken |= (BROKEN, "yes") in report.user_properties
-            if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
-                report.user_properties = other_properties(report.user_properties)
+        if report.user_properties and not state.is_worker:
+            # After the rows were read from them, before a JUnit file is written.
+            report.user_properties = other_properties(report.user_properties)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)
@@ -435,8 +433,11 @@ class SessionEndHooks:
             state.is_stopped = is_interrupted or bool(session.shouldfail or session.shouldstop)
             state.attempt(self._conclude)
         state.attempt(state.fairness.close)
-        is_broken = state.is_broken and session.exitstatus == pytest.ExitCode.TESTS_FAILED
-        if is_broken or (state.problem and session.exitstatus == pytest.ExitCode.OK):
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+            is_misused = state.outcomes.exit_code(session.testsfailed) == pytest.ExitCode.USAGE_ERROR
+        else:
+            is_misused = bool(state.problem) and session.exitstatus == pytest.ExitCode.OK
+        if is_misused:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_unconfigure(self) -> None:

@@ -20,6 +20,8 @@ CAUSE = "fairness_cause"
 
 LACKS_ANSWERS = "fairness_lacks_answers"
 """The property of the report of a test that fails for want of answers or grades, where it shows the cause itself."""
+STATE = "fairness_state"
+"""The attribute of a report with the state of its test, which other hooks may read at any time."""
 NOT_MEASURED = "not measured"
 """The state of a test whose model could not be asked, or whose answers could not be graded."""
 MOST_ALIKE = 3
@@ -138,6 +140,8 @@ class ShownCauses:
         """Turn the report of an item into a skip if another worker has shown its cause; a threshold always fails."""
         value = next((value for name, value in report.user_properties if name == CAUSE), None)
         if value is None or not report.failed or hasattr(report, "wasxfail"):
+            return
+        if getattr(report, STATE, None) != NOT_MEASURED:  # but of an assertion of its own
             return
         cause, _, _, subject = json.loads(str(value))
         if not subject or subject == report.nodeid:

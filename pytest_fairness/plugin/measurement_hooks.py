@@ -28,6 +28,7 @@ from pytest_fairness.plugin.compat import share_location
 from pytest_fairness.plugin.declarative import BrokenDeclaration
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
+from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
@@ -37,6 +38,9 @@ from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged,
 if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.threshold_results import ExpectedThreshold, ThresholdResult
+
+_VERDICT_CODES = (pytest.ExitCode.OK, pytest.ExitCode.USAGE_ERROR, UNDECIDED_CODE, INVALID_CODE)
+"""The exit codes that yield to the 1 of a hidden verdict; others are set by other plugins."""
 
 
 class MeasurementHooks:
@@ -185,24 +189,27 @@ class MeasurementHooks:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """Set the exit code of a session that failed only by what was measured.
 
-        Fail a session that would pass although another plugin has hidden what a threshold's test concludes.
+        It is 1 if another plugin has hidden what a threshold's test concludes, whatever the other tests conclude.
 
         A session without any test is no pass either, where the call names a model: plugins that leave out the tests
         of unchanged files end it so, and a model changes without them.
         """
-        result = yield
         state = self._state
+        is_over = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)  # and no pytest.exit
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED:  # before other plugins, so that what they set stays
+            session.exitstatus = state.outcomes.exit_code(session.testsfailed)
+        result = yield
         self._is_empty = self._lacks_tests(session)
         if self._is_empty:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
-        if session.exitstatus == pytest.ExitCode.OK and self._hidden and not (state.is_stopped or state.is_refused):
-            state.problem = (
+        if self._hidden and is_over and not state.is_refused:
+            hidden = (
                 f"{self._hidden}: a conftest.py or another plugin keeps it from running, or changes its report; "
                 "to let a verdict pass, mark the threshold xfail or accept it"
             )
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif session.exitstatus == pytest.ExitCode.TESTS_FAILED:  # what other plugins have set stays
-            session.exitstatus = state.outcomes.exit_code(session.testsfailed)
+            state.problem = f"{state.problem}; {hidden}" if state.problem else hidden
+            if session.exitstatus in _VERDICT_CODES:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         return result
 
     def _lacks_tests(self, session: pytest.Session) -> bool:
@@ -219,6 +226,8 @@ class MeasurementHooks:
         for row in rows:
             if row.outcome in ("passed", "skipped") and row.verdict not in ("fair", NOT_JUDGED):
                 return f"{row.id} is {row.verdict}, and its test is reported as {row.outcome}"
+        if self._state.is_stopped:
+            return ""
         lost = self._state.outcomes.without_report(expected)
         return next((f"{test} was selected and gave no result" for test in lost if test in self._selected), "")
 

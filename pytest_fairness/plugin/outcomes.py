@@ -16,10 +16,12 @@ import pytest
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
-from pytest_fairness.plugin.collection import get_item_parameter, is_marked, is_threshold
-from pytest_fairness.plugin.failure_causes import CAUSE, LACKS_ANSWERS, NOT_MEASURED, CauseCounts
+from pytest_fairness.plugin.collection import is_marked, is_threshold
+from pytest_fairness.plugin.declarative import BROKEN
+from pytest_fairness.plugin.failure_causes import CAUSE, LACKS_ANSWERS, NOT_MEASURED, STATE, CauseCounts
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
@@ -59,13 +61,13 @@ _PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
 """The properties of a report with the probe, item and model of its test."""
 SUBJECT = PREFIX + "subject"
 """The property of a report with the name of its test's model."""
-STATE = "fairness_state"
-"""The attribute of a report with the state of its test, which other hooks may read at any time."""
+_BROKEN_CODE = int(pytest.ExitCode.USAGE_ERROR)
+"""The exit code of a run in which a declared file could not be read: a rerun helps no more than more answers do."""
 _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_CODE, NOT_MEASURED: INVALID_CODE}
 """The exit code of each state in which a test of this plugin fails."""
 
 
-def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
+def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
     """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
 
     The report also carries the estimates of the test, its searches and its model, and the state of the test.
@@ -73,19 +75,20 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
     Args:
         item: The test.
         report: One of its reports, which is changed.
+        error: What the test has raised.
     """
     has_verdict = is_threshold(item)
     if has_verdict and not report.passed and not _has_properties(item):
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
         reason = unjudged_fields(report)
         item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
-    if state := _find_state(item, report):
+    if state := _find_state(item, report, error):
         setattr(report, STATE, state)
     if report.when != "call":
         return
     crash = getattr(report.longrepr, "reprcrash", None)
     if state and crash is not None:  # so that the verdict, or the cause, comes first in short lines and in JUnit
-        crash.message = crash.message.removeprefix("Failed: ")
+        crash.message = _CLASS.sub("", crash.message)
     if has_verdict:
         # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
         report.user_properties = list(item.user_properties)
@@ -111,7 +114,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         report.longrepr = (path, line or 0, escape_controls(excuse))
 
 
-def _find_state(item: pytest.Item, report: pytest.TestReport) -> str | None:
+def _find_state(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> str | None:
     """Return the state of a test of this plugin that has measured, or that fails by what was measured; None if not."""
     if hasattr(report, "wasxfail") or report.when == "teardown" or not is_marked(item):
         return None
@@ -122,9 +125,12 @@ def _find_state(item: pytest.Item, report: pytest.TestReport) -> str | None:
             return None
         # Requests that could not be made may decide a threshold when they are repeated.
         return NOT_MEASURED if CAUSE in properties and state != "unfair" else state
+    lacks_answers = bool({CAUSE, LACKS_ANSWERS} & properties.keys())
     if report.passed:
-        return MEASURED if get_item_parameter(item) is not None else None
-    return NOT_MEASURED if report.failed and {CAUSE, LACKS_ANSWERS} & properties.keys() else None
+        return MEASURED if _MODEL in properties and not lacks_answers else None
+    # A test may catch the failure to measure, and then fail by an assertion of its own.
+    is_of_measuring = report.when == "setup" or isinstance(error, FairnessError) or not getattr(error, "pytrace", True)
+    return NOT_MEASURED if report.failed and lacks_answers and is_of_measuring else None
 
 
 @lru_cache(maxsize=64)
@@ -175,7 +181,8 @@ class ThresholdOutcomes:
             return
         if report.failed:
             self.failures += 1
-            self._failed[getattr(report, STATE, None)] += 1
+            is_broken = (BROKEN, "yes") in report.user_properties
+            self._failed[BROKEN if is_broken else getattr(report, STATE, None)] += 1
             if report.when == "teardown" and (row := self._rows.get(report.nodeid)) and row.verdict == "fair":
                 del self._rows[report.nodeid]  # what its fixtures assert at their end is not known to hold
         properties = dict(report.user_properties)
@@ -206,8 +213,10 @@ class ThresholdOutcomes:
         Args:
             failed: The number of failures that pytest has counted, some of which have no report here.
         """
-        codes = {_FAILED_STATES.get(state or "", 1) for state in self._failed}
-        return 1 if 1 in codes or failed > self._failed.total() else max(codes, default=1)
+        codes = {_BROKEN_CODE if state == BROKEN else _FAILED_STATES.get(state or "", 1) for state in self._failed}
+        if 1 in codes or failed > self._failed.total():
+            return 1
+        return _BROKEN_CODE if _BROKEN_CODE in codes else max(codes, default=1)
 
     def _add_probe(self, content: Mapping[str, Any]) -> None:
         from pytest_fairness.core.probe_results import ProbeResult
@@ -331,7 +340,7 @@ def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) ->
     return replace(row, example=replace(row.example, test=test))
 
 
-_CLASS = re.compile(r"^(Failed|pytest_fairness\.core\.errors\.\w+): ")
+_CLASS = re.compile(r"^(Failed|MisuseError|pytest_fairness(\.\w+)+): ")
 """The class of an error whose message says it all."""
 _COUNT_FIELDS = ("attempts", "from_store", "ungraded")
 

@@ -46,8 +46,6 @@ class RunState:
         """Whether the session ends for that reason before its first test."""
         self.is_stopped = False
         """Whether the run ended before all of its tests did."""
-        self.is_broken = False
-        """Whether a file that declares probes could not be read."""
         self.problem = ""
         """The first error outside of a test, which is reported at the end."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
-from tests.helpers.project import Project, distributed, every_mode, shown, unwrapped
+from tests.helpers.project import Project, distributed, every_mode, first_in_every_mode, shown, unwrapped
 
 RATES = {
     "fair": project_sources.EVEN,
@@ -186,3 +186,109 @@ def test_merged_stores_are_judged_with_the_same_codes(project: Project) -> None:
     stores = [f"{shard}/store.sqlite" for shard in "12"]
     assert main(["merge", "--out", ".fairness/store.sqlite", *stores]) == 0
     assert project.run("--fairness-run=gate").ret == 10
+
+
+LOW = project_sources.threshold('assert measured.rate("hired") < 0.1', name="test_unfair")
+HIDING = {
+    "passed": """
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if "unfair" in item.name and report.when == "call":
+        report.outcome, report.longrepr = "passed", None
+    return report
+""",
+    "skipped": """
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if "unfair" in item.name and report.failed:
+        report.outcome, report.longrepr = "skipped", (__file__, 1, "Skipped: known")
+    return report
+""",
+    "unheard": """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    return True if "unfair" in item.name else None
+""",
+}
+"""Hooks of a `conftest.py` that hide the verdict of `LOW`."""
+
+
+@pytest.mark.slow
+@first_in_every_mode("hides", HIDING)
+def test_hidden_verdict_is_code_1_whatever_the_others_are(project: Project, hides: str) -> None:
+    """Regression: beside an undecided or invalid threshold, such a session ended with 10 or 11."""
+    nobody = project_sources.threshold(
+        'assert measured.where(gender="nobody").rate("hired") > 0.1', name="test_invalid"
+    )
+    conftest = project_sources.application(RATES["undecided"], after=HIDING[hides])
+    project.write_suite(project_sources.THRESHOLD, nobody, LOW, conftest=conftest)
+    for others in ("alike", "invalid"):
+        result = project.run("-k", f"test_hiring[ or {others} or unfair")
+        assert result.ret == 1
+        assert "a conftest.py or another plugin keeps it from running, or changes its report" in unwrapped(result)
+        assert project.run("-k", f"test_hiring[ or {others}").ret == {"alike": 10, "invalid": 11}[others]
+    if hides == "skipped":  # whose case is in one process: workers end with 2
+        project.write_suite(LOW, nobody, conftest=conftest)
+        assert project.run("-x").ret == 1
+
+
+@pytest.mark.slow
+@every_mode
+def test_broken_file_is_code_4_unless_something_else_failed(project: Project) -> None:
+    """Regression: an unfair threshold, or a failing test, ended with 4 beside a broken file."""
+    write(project, "fair", LOW)
+    (project.path / "broken.probe.yaml").write_text("templat: x\n")
+    assert project.run().ret == 1
+    for kind in ("fair", "undecided"):
+        write(project, kind)
+        assert project.run().ret == pytest.ExitCode.USAGE_ERROR
+    write(project, "fair", test_other=ORDINARY.format(False))
+    assert project.run().ret == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [1, 7])
+@pytest.mark.parametrize("order", ["", "tryfirst=True", "trylast=True", "wrapper=True"])
+def test_code_of_another_plugin_stays(project: Project, order: str, code: int) -> None:
+    """Regression: a plugin's 1 was taken for pytest's."""
+    wait = "    yield\n" if "wrapper" in order else ""
+    after = f"@pytest.hookimpl({order})\ndef pytest_sessionfinish(session):\n{wait}    session.exitstatus = {code}\n"
+    project.write_suite(conftest=project_sources.application(RATES["undecided"], after=after))
+    assert project.run().ret == code
+
+
+@every_mode
+def test_own_assertion_after_a_caught_failure_to_measure_is_code_1(project: Project) -> None:
+    """Regression: such a test was said to be not measured, and a second worker's was skipped."""
+    probe = project_sources.PROBE.replace(
+        "    probe_item.measure(model)\n",
+        "    try:\n        probe_item.measure(model)\n    except BaseException:\n        pass\n"
+        "    assert False, 'my own'\n",
+    )
+    assert "my own" in probe
+    write(project, "all fail", probe=probe)
+    result = project.run("-m", "probe")
+    assert result.ret == 1
+    result.assert_outcomes(failed=60)
+    assert "NOT MEASURED" not in shown(result)
+
+
+def test_only_tests_that_measure_are_measured(project: Project) -> None:
+    """Regression: a test without ``probe_item.measure`` was."""
+    project.write_suite(probe=project_sources.PROBE.replace("probe_item.measure(model)", "pass"))
+    result = project.run("-m", "probe")
+    result.assert_outcomes(passed=60)
+    assert "measured" not in result.outlines[-1]
+
+
+def test_misuse_in_the_test_of_an_item_begins_with_its_words(project: Project) -> None:
+    """Regression: the short summary began with our module, and ended before the words."""
+    calls = {"measure()": "measure needs model", "mesure(model)": "`probe_item` has no"}
+    for call, words in calls.items():
+        project.write_suite(probe=project_sources.PROBE.replace("measure(model)", call))
+        result = project.run("-m", "probe")
+        assert result.ret == 11
+        (line,) = [line for line in result.outlines if line.startswith("NOT MEASURED test_hiring.py")]
+        assert f"] - {words}" in line
