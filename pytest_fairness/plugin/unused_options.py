@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -53,7 +54,7 @@ def _small_samples(settings: Settings, items: Sequence[pytest.Item]) -> Iterator
     }
     if not small:
         return
-    options = " ".join(
+    options = shlex.join(
         dict.fromkeys(
             option
             for probe in small
