@@ -162,7 +162,7 @@ class _Part:
             of_group = sources["" if self.attribute is None else str(graded.prompt.groups.get(self.attribute))]
             if counted is None or id(graded) in counted:
                 of_group.add(int(codes[row]))
-        return {group: len(found) for group, found in sources.items()}
+        return {group: len(own) for group, own in sources.items()}
 
     def group_counts(self, attempts: Iterable[GradedAttempt]) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by attribute and group how many of these attempts there are, and of all attempts of the part."""
