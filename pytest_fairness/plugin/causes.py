@@ -62,7 +62,8 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
         often = [one for one in ungraded if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
         return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
     if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
-        return [CauseResult(kind="other", finding=reason, remedy=_remedy_of_reason(reason, sample, judgment)), *responses]
+        remedy = _remedy_of_reason(reason, sample, judgment)
+        return [CauseResult(kind="other", finding=reason, remedy=remedy), *responses]
     ordered = [*small, *ungraded] if "independent" in reason else [*ungraded, *small]
     return [*ordered, *responses] or [CauseResult(kind="other", finding=reason)]
 

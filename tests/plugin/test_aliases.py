@@ -309,3 +309,21 @@ def test_second_option_of_one_model_is_listed(project: Project) -> None:
     assert "--fairness-model=two is the same model as --fairness-model=one: it is measured once" in text
     assert f"--fairness-model={FULL} is the same model as --fairness-model=one" in text
     assert "same model as" not in unwrapped(project.run("--fairness-model=one", "--fairness-model=one"))
+
+
+@pytest.mark.parametrize("model", ["nope", "fair"])
+def test_accept_shows_aliases_in_errors(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    define(project, prod=FULL, fair=OTHER)
+    project.write(test_hiring=project_sources.suite())
+    monkeypatch.chdir(project.path)
+    project.run("--fairness-model=prod", "--fairness-model=fair", "-m", "threshold")
+    capsys.readouterr()
+    until = (date.today() + timedelta(days=9)).isoformat()  # noqa: DTZ011 - as the command reads it
+    arguments = ["--reason=r", "--by=b", f"--until={until}"]
+    assert main(["accept", "latest", "women and men alike", f"--model={model}", *arguments]) == 2
+    message = capsys.readouterr().err
+    assert ("known: fair, prod" if model == "nope" else "on fair is fair: only") in message
+    assert PARAMETERS not in message
+    assert "seed" not in message
