@@ -101,8 +101,8 @@ def _find(rows: Sequence[ThresholdResult], text: str, model: str | None, names: 
     )
     matches = next(filter(None, ([row for row in of_model if rule(row)] for rule in rules)), [])
     if not matches:
-        known = {_name(row) for row in of_model} | {row.id for row in of_model}
-        raise FairnessError(f"the run has no threshold {text!r}; {did_you_mean(text, known)}")
+        ids = {_name(row) for row in of_model} | {row.id for row in of_model}
+        raise FairnessError(f"the run has no threshold {text!r}; {did_you_mean(text, ids)}")
     if len(matches) > 1:
         shown = " or ".join(f"{row.id} on {row.model}" for row in matches[:3])
         raise FairnessError(f"{text!r} may be {shown}: write the whole id, or give --model")
