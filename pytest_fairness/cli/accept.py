@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from pytest_fairness.core.output_files import partial_file
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptances import Acceptance
+    from pytest_fairness.core.model_names import ModelNames
     from pytest_fairness.core.threshold_results import ThresholdResult
 
 
@@ -62,24 +64,34 @@ def _accept(options: argparse.Namespace) -> None:
 
     results = read_run(options.name, options.store, secret_redactor()).results
     names = names_of(results.run, [line.model for line in results.release])
-    row = _find(results.thresholds, options.threshold, names.full(options.model))
     today = Clock.now().date()
-    if options.until < today:
-        raise FairnessError(f"--until {options.until} is over: name today, {today}, or a later day")
-    acceptance = acceptance_of(
-        row, run=results.run.id, by=options.by, reason=options.reason, on=today, until=options.until
-    )
+    with _showing(names):
+        row = _find(results.thresholds, options.threshold, names.full(options.model), names)
+        if options.until < today:
+            raise FairnessError(f"--until {options.until} is over: name today, {today}, or a later day")
+        acceptance = acceptance_of(
+            row, run=results.run.id, by=options.by, reason=options.reason, on=today, until=options.until
+        )
     _write(options.file, acceptance, replaces=options.replace)
     print(f"accepted until {acceptance.until}: {row.threshold} ({names.show(row.model)})")
     print(f"  {decision_facts(acceptance.result())}")
     print(f"written: {options.file}; review it and commit it")
 
 
-def _find(rows: Sequence[ThresholdResult], text: str, model: str | None) -> ThresholdResult:
+@contextmanager
+def _showing(names: ModelNames) -> Iterator[None]:
+    """Give models in errors the names that outputs show, by which a user names them too."""
+    try:
+        yield
+    except FairnessError as error:
+        raise FairnessError(names.show(str(error))) from None
+
+
+def _find(rows: Sequence[ThresholdResult], text: str, model: str | None, names: ModelNames) -> ThresholdResult:
     """Return the threshold that an argument names. Raises `FairnessError` where none or several are meant."""
     of_model = [row for row in rows if model in (None, row.model)]
     if not of_model:
-        models = sorted({row.model for row in rows})
+        models = {names.show(row.model) for row in rows}
         raise FairnessError(f"the run has no model {model!r}; {did_you_mean(model or '', models)}")
     rules = (
         lambda row: row.id == text,
@@ -89,8 +101,8 @@ def _find(rows: Sequence[ThresholdResult], text: str, model: str | None) -> Thre
     )
     matches = next(filter(None, ([row for row in of_model if rule(row)] for rule in rules)), [])
     if not matches:
-        names = sorted({_name(row) for row in of_model} | {row.id for row in of_model})
-        raise FairnessError(f"the run has no threshold {text!r}; {did_you_mean(text, names)}")
+        ids = {_name(row) for row in of_model} | {row.id for row in of_model}
+        raise FairnessError(f"the run has no threshold {text!r}; {did_you_mean(text, ids)}")
     if len(matches) > 1:
         shown = " or ".join(f"{row.id} on {row.model}" for row in matches[:3])
         raise FairnessError(f"{text!r} may be {shown}: write the whole id, or give --model")

@@ -92,6 +92,25 @@ def base_name(model: str) -> str:
     return model.partition(WRAPPED)[0].partition("?")[0]
 
 
+def server_of(model: str) -> str:
+    """Return the name that the user gave the server of a model, as in its full name; empty without one.
+
+    >>> server_of("openai:mini?base_url=http://here/v1&server=box&seed=1")
+    'box'
+    """
+    match = re.search(r"[?&]server=([^&]+)", model.partition(WRAPPED)[0])
+    return match[1] if match else ""
+
+
+def server_note(model: str, address: str) -> str:
+    """Return what is to be known of a model with ``server=``, whose answers are stored under that name.
+
+    >>> server_note("openai:mini?server=box", "http://here/v1")
+    'answers of server=box are used again whatever its address (now http://here/v1)'
+    """
+    return f"answers of server={server_of(model)} are used again whatever its address (now {address})"
+
+
 def plain_id(text: str) -> str:
     """Return a model's name or alias as a part of a test's id: ASCII, without brackets, spaces or ``::``."""
     plain = re.sub(r"[^!-~]+|[\[\](){}<>]+", "_", text.replace("\\", "/"))

@@ -59,6 +59,8 @@ class RunResult(JsonRecord):
     """The name by which outputs show a model, by the full one: its alias, else ``provider:name``; of judges too."""
     system_prompts: Mapping[str, str] = field(default_factory=dict)
     """File and fingerprint of the system prompt of each model that has one."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Address in this run of each model whose name has ``server=``."""
     judge: str | None = None
     command: Sequence[str] = ()
     """Options of pytest that repeat the run."""

@@ -314,7 +314,7 @@ class HostedModel(ABC):
             self._parameters.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
         )
         parts, model = urlsplit(url), f"{name.provider}:{name.name}"
-        if "?" in url or "#" in url:  # the message does not show it: it may hold a key
+        if _has_query(url):  # the message does not show it: it may hold a key
             raise FairnessError(
                 f"model {model}: its base URL has a query or a fragment, which is no place for a key: leave it out, "
                 "name Azure's version by api_version=, and the variable that holds the key by key_env="
@@ -420,6 +420,20 @@ class HostedModel(ABC):
             http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, verify=tls_context()),
             default_headers={**self.version_headers, **self._own_headers()},
         )
+
+
+def _has_query(url: str) -> bool:
+    """Return whether a URL has a query or a fragment, also where it is escaped, once or repeatedly.
+
+    >>> _has_query("http://host/v1%253Ftoken=x"), _has_query("http://me:pass%3F@host/v1")
+    (True, False)
+    """
+    if "?" in url or "#" in url:
+        return True
+    decoded = without_credentials(url)  # a password may have such characters, and is shown nowhere
+    while decoded != (decoded := unquote(decoded)):
+        pass
+    return "?" in decoded or "#" in decoded
 
 
 def _refuses_schema(status: int, body: object) -> bool:

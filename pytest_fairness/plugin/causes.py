@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.causes import CauseResult
 from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.plugin.judges import judge_hint
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_fairness.core.verdicts import Judgment
     from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.stats.measured import Measured
 
 _ABOUT_ANSWERS = ("ungraded", "independent item", "was not measured")
 """Words of reasons that say too little was graded."""
@@ -59,7 +62,8 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
         often = [one for one in ungraded if one.kind == "no tools" or (one.count or 0) > MOST_UNGRADED * (one.of or 1)]
         return sorted([*responses, *often], key=lambda cause: cause.kind != "no tools")
     if is_invalid and measured.cause is None and not any(words in reason for words in _ABOUT_ANSWERS):
-        return [CauseResult(kind="other", finding=reason, remedy=_remedy_of_reason(reason)), *responses]
+        remedy = _remedy_of_reason(reason, sample, judgment)
+        return [CauseResult(kind="other", finding=reason, remedy=remedy), *responses]
     ordered = [*small, *ungraded] if "independent" in reason else [*ungraded, *small]
     return [*ordered, *responses] or [CauseResult(kind="other", finding=reason)]
 
@@ -77,12 +81,27 @@ def _remedies(measured: LazyMeasured) -> Iterator[tuple[str, str]]:
         yield name, hint or str(getattr(grader, "unread_remedy", ""))
 
 
-def _remedy_of_reason(reason: str) -> str:
+def _remedy_of_reason(reason: str, sample: Measured, judgment: Judgment) -> str:
     if not reason.startswith(_WITHOUT_ATTEMPTS):
         return ""
+    if unknown := _unknown_value(sample, judgment):
+        return unknown
     if "left them out" in reason:
         return "leave that option out, or name the group in the mark's exclude="
     return "give prompts of that group, or name it in the mark's exclude="
+
+
+def _unknown_value(sample: Measured, judgment: Judgment) -> str:
+    """Return that the verdict's slice is of a value that no prompt has, measured or left out; empty if it is not."""
+    estimate = None if judgment.deciding is None else judgment.deciding.estimate
+    for name, value in ({} if estimate is None else estimate.slice).items():
+        try:
+            labels = sample.selection.columns.attribute(name).labels
+        except FairnessError:  # a slice of a published benchmark may have names of its own
+            continue
+        if {value, *value.split(" or ")}.isdisjoint(labels):
+            return f"{name} is never {value!r}: {did_you_mean(value, labels)}"
+    return ""
 
 
 def _small_sample_remedy(measured: LazyMeasured) -> str:
@@ -91,5 +110,5 @@ def _small_sample_remedy(measured: LazyMeasured) -> str:
     if measured.probe.reserve:
         return f"measure more of the {counted(declared, 'item')}: leave out {measured.sampling}"
     if measured.probe.chosen:
-        return f"leave out --fairness-where={' --fairness-where='.join(measured.probe.chosen)}"
+        return f"leave out {shlex.join(f'--fairness-where={value}' for value in measured.probe.chosen)}"
     return "write items of more sources that differ"

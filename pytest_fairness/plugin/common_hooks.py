@@ -33,6 +33,7 @@ from pytest_fairness.plugin.cost_estimate import announcement
 from pytest_fairness.plugin.failure_causes import ShownCauses
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.identity import find_model_name, get_sample
+from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
@@ -369,6 +370,7 @@ class ControllerHooks:
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
         node.workerinput |= {"fairness_adjust": list(settings.adjust)}
+        pass_to_worker(node.config, node.workerinput)
         try:
             node.workerinput["fairness_cluster"] = fairness.executor.join()
         except FairnessError as error:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -18,7 +21,50 @@ from pytest_fairness.plugin.options import OPTIONS, Option
 _PREFIX, _HYPHENATED = "fairness_", "fairness-"
 _FLAGS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
 _KINDS = {int: "a whole number", float: "a number", str: "a text"}
+_TYPED = re.compile(r"--fairness-([a-z]+(?:-[a-z]+)*)(?:=(.*))?", re.DOTALL)
 _OPTION = re.compile(r"--fairness-([a-z]+(?:-[a-z]+)*)")
+
+
+_ADDOPTS = "fairness_addopts"
+
+
+def options_of_addopts(config: pytest.Config) -> dict[str, list[str]]:
+    """Return the texts that ``addopts`` of the ini file, and nobody else, gives options, by the names of the options.
+
+    pytest puts them before those of the command line, where relative paths have another folder. Workers of xdist do not
+    know what was typed: see `pass_to_worker`.
+    """
+    worker_input: dict[str, Any] = getattr(config, "workerinput", {})
+    if _ADDOPTS in worker_input:
+        texts: dict[str, list[str]] = worker_input[_ADDOPTS]
+        return texts
+    arguments = [str(argument) for argument in config.invocation_params.args]
+    if any("addopts=" in argument for argument in arguments):  # `-o addopts=...` is typed
+        return {}
+    typed = _texts_of([*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *arguments])
+    return {
+        name: own
+        for name, texts in _texts_of(config.getini("addopts")).items()
+        if (own := [text for text in texts if text not in typed.get(name, ())])
+    }
+
+
+def pass_to_worker(config: pytest.Config, worker_input: dict[str, Any]) -> None:
+    """Tell a worker of xdist which options are of ``addopts``."""
+    worker_input[_ADDOPTS] = options_of_addopts(config)
+
+
+def _texts_of(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts of options of this plugin in a command line.
+
+    >>> _texts_of(["-v", "--fairness-json=a.json", "--fairness-model", "http:a.toml", "--fairness-model=http:b.toml"])
+    {'json': ['a.json'], 'model': ['http:a.toml', 'http:b.toml']}
+    """
+    texts: dict[str, list[str]] = {}
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue=""):
+        if match := _TYPED.fullmatch(argument):
+            texts.setdefault(match[1], []).append(following if match[2] is None else match[2])
+    return texts
 
 
 class IniFile:

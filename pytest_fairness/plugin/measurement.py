@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -453,7 +454,7 @@ class LazyMeasured:
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings
-            excluded_by = {" ".join(settings.filters): self.probe.filtered, settings.sampling: reserve}
+            excluded_by = {shlex.join(settings.filters): self.probe.filtered, settings.sampling: reserve}
             self.probe.exclusions[self.look] = left_out(excluded_by, items)
         return self.probe.exclusions[self.look]
 

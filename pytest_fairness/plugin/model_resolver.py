@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,14 @@ class ModelResolver:
 
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """The address of each model whose name has ``server=``, by the name of the model."""
+        from pytest_fairness.core.model_names import server_of
+
+        named = {model.name: getattr(model, "base_url", "") for model in self._models.values()}
+        return {name: address for name, address in sorted(named.items()) if server_of(name)}
 
     @cached_property
     def test_ids(self) -> dict[str, str]:
@@ -210,19 +219,37 @@ class ModelResolver:
         for option, names in (("model", settings.models), ("judge", (settings.judge,))):
             with file.locating_errors(option):
                 models += [self.resolve(name) for name in names if name]
-                self._refuse_shared_server(models)
+                self._refuse_shared_server([*models, *self._aliased_servers(models)])
         with file.locating_errors():
             self._check(*models)
 
+    def _aliased_servers(self, models: Sequence[Model]) -> Iterator[Model]:
+        """Yield the models of aliases that would take the answers of these, as their ``server=`` is one name.
+
+        Another run may have measured them.
+        """
+        from pytest_fairness.core.model_names import server_of
+        from pytest_fairness.models.registry import resolve
+
+        keys = {model.key for model in models if server_of(model.name)}
+        for alias in self._aliases if keys else ():
+            if server_of(self._full_name(alias)):
+                with suppress(FairnessError):  # of a model that this run does not use
+                    model = resolve(alias, aliases=self._aliases, context=self.model_context)
+                    if model.key in keys:
+                        yield model
+
     def _refuse_shared_server(self, models: Iterable[Model]) -> None:
         """Refuse models at two addresses that would take each other's answers, as their ``server=`` is one name."""
+        models = list(models)
+        names = self.name_models(model.name for model in models).shown
         addresses: dict[str, tuple[str, str]] = {}
         for model in models:
             address = getattr(model, "base_url", "")
             first, name = addresses.setdefault(model.key, (address, model.name))
             if first != address:
                 raise FairnessError(
-                    f"{self.show(name)} is at {first} and {self.show(model.name)} at {address}, and their server= "
+                    f"{names[name]} is at {first} and {names[model.name]} at {address}, and their server= "
                     "names are the same: give each server a name of its own"
                 )
 

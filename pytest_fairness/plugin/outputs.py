@@ -51,6 +51,7 @@ def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool
         calls=[_call_result(fairness, entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
         command=settings.arguments,
         system_prompts=fairness.models.system_prompts,
+        servers=fairness.models.servers,
         judge=settings.judge,
         seed=settings.seed,
         sample=settings.sample,

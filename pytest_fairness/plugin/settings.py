@@ -16,7 +16,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.output_files import PAGE, RESULTS, refuse_others
 from pytest_fairness.plugin.compat import is_repeated_on_changes, rootdir_of_tests
-from pytest_fairness.plugin.ini_file import IniFile
+from pytest_fairness.plugin.ini_file import IniFile, options_of_addopts
 from pytest_fairness.plugin.invocation import Call
 from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, from_root, relative_to
 from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
@@ -113,18 +113,26 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
     folder = config.invocation_params.dir
     # Without an ini file, the rootdir is the common folder of the tests, which is not the project's.
     folders = RunFolders(folder, config.rootpath if config.inipath else folder)
+    of_file = options_of_addopts(config)
+
+    def base(option: str) -> Path:
+        """Return the folder of whoever wrote an option: one with several texts is typed unless all are of the file."""
+        value = given.get(option)
+        texts = value if isinstance(value, list) else [value]
+        return folders.home if option not in given or {*texts} <= {*of_file.get(option, ())} else folders.invocation
+
+    def rooted(option: str, name: str) -> str:
+        return name if name in of_file.get(option, ()) else from_root(name, folder, config.rootpath)
+
     run = values["run"] or ("ci" if values["shard"] else None)
     parsed = {
-        option.field: option.parse_value(
-            {**values, "run": run}[option.name], folders.invocation if option.name in given else folders.home
-        )
-        for option in OPTIONS
+        option.field: option.parse_value({**values, "run": run}[option.name], base(option.name)) for option in OPTIONS
     }
     if "model" in given:
-        parsed["models"] = tuple(from_root(name, folder, config.rootpath) for name in parsed["models"])
+        parsed["models"] = tuple(rooted("model", name) for name in parsed["models"])
     if "judge" in given:
-        parsed["judge"] = from_root(parsed["judge"], folder, config.rootpath)
-    if "price" in given:
+        parsed["judge"] = rooted("judge", parsed["judge"])
+    if "price" in given and base("price") == folder:
         prices = parsed["prices"].items()
         parsed["prices"] = {from_root(name, folder, config.rootpath): price for name, price in prices}
     if values["report"] == DEFAULT_REPORT and is_repeated_on_changes(config):

@@ -21,6 +21,7 @@ from pytest_fairness.plugin.common_hooks import (
 )
 from pytest_fairness.plugin.compat import WorkerQueue, allow_fixture_overrides
 from pytest_fairness.plugin.declarative import DeclaredFiles
+from pytest_fairness.plugin.ini_file import options_of_addopts
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.option_values import names_in
@@ -55,7 +56,9 @@ def start(config: pytest.Config) -> None:
             from pytest_fairness.plugin.outputs import empty_earlier_results
 
             if path := config.getoption("fairness_json"):
-                empty_earlier_results(config.invocation_params.dir / path, context.run_id)
+                is_of_file = path in options_of_addopts(config).get("json", ())
+                folder = config.rootpath if is_of_file else config.invocation_params.dir
+                empty_earlier_results(folder / path, context.run_id)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     for module in (fixtures, fixtures.make_session_fixtures(fairness)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.model_names import server_note
 from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.identity import get_sample
@@ -34,8 +36,20 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
-    lines = [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
+    lines = [*_notes_on_models(fairness), *_unused_options(fairness.settings, items, probes)]
+    lines += _unused_prices(fairness, probes)
     return [*lines, *_unused_adjustment(fairness, probes), *_small_samples(fairness.settings, items)]
+
+
+def _notes_on_models(fairness: FairnessSession) -> Iterator[str]:
+    """Yield a line on each option that names a model a second time, and on each server that a name names."""
+    options: dict[str, str] = {}
+    for text in fairness.settings.models:
+        model = fairness.models.resolve(text).name
+        option = f"--fairness-model={model if ':' in text else text}"  # the full name has no password
+        if (first := options.setdefault(model, option)) != option:
+            yield f"{option} is the same model as {first}: it is measured once"
+    yield from dict.fromkeys(server_note(model, address) for model, address in fairness.models.servers.items())
 
 
 def _small_samples(settings: Settings, items: Sequence[pytest.Item]) -> Iterator[str]:
@@ -53,7 +67,7 @@ def _small_samples(settings: Settings, items: Sequence[pytest.Item]) -> Iterator
     }
     if not small:
         return
-    options = " ".join(
+    options = shlex.join(
         dict.fromkeys(
             option
             for probe in small

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from pytest_fairness.core.causes import MOST_CAUSES, ONLY_THESE
@@ -45,7 +46,7 @@ def next_step(release: ReleaseResult, rows: Sequence[ThresholdResult] = ()) -> s
     if release.verdict == "fair":
         return ""
     if release.restricted:
-        return f"measure the whole sample: leave out {' '.join(release.restricted)}"
+        return f"measure the whole sample: leave out {shlex.join(release.restricted)}"
     if release.undecided:
         undecided = ((row, _NEED.search(row.advice)) for row in rows if row.verdict == "undecided")
         first = next((f"{row.threshold} {need[0]}" for row, need in undecided if need), "")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.model_names import ModelNames
+from pytest_fairness.core.model_names import ModelNames, server_note
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.view import AnswerTimes, View
@@ -28,10 +28,12 @@ def provenance_facts(view: View) -> list[Fact]:
     judge = next((f"{run.judge}: {model}" for model in names.shown if names.alias(model) == run.judge), run.judge)
     models = [f"{alias}: {model}" if (alias := names.alias(model)) else model for model in run.models]
     system_prompts = [f"{names.show(model)}: {prompt}" for model, prompt in run.system_prompts.items()]
+    servers = [f"{names.show(model)}: {server_note(model, address)}" for model, address in run.servers.items()]
     return [
         Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
         Fact("Models", models or sorted({sample.model for sample in samples}) or ["none"]),
         *([Fact("System prompts", system_prompts)] if system_prompts else []),
+        *([Fact("Servers", servers)] if servers else []),
         Fact("Served by", list(_served(view)) or ["not reported by the providers"]),
         Fact("Prompts", list(_sample_sizes(view))),
         Fact("Judge", [judge or "none: no grader of this run uses a judge", *_judges(view)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -166,7 +167,7 @@ def counts(line: ReleaseResult) -> str:
     if not judged:
         of_all = f" of {thresholds.removeprefix('0 of ')}" if total else ""
         thresholds = f"nothing was judged{of_all}"
-    restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
+    restricted = [f"with {shlex.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
     chance = [_chance(line)] if line.chance_not_excluded else []
     return "; ".join([thresholds + breakdown, *chance, *slices, *accepted, *unjudged, *restricted, *oldest])

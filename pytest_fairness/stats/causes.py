@@ -5,8 +5,9 @@ Each ungraded attempt has one kind of cause, by its reason and its evidence (`st
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,6 +152,17 @@ class _Part:
             selection = selection.where(**_slice_values(selection, estimate))
             outcomes = list(estimate.outcomes) or outcomes
         return cls(selection, estimate, outcomes)
+
+    def count_sources(self, of: Collection[GradedAttempt] | None = None) -> dict[str, int]:
+        """Return the number of independent items or sources of each group, in all attempts or in some."""
+        counted = None if of is None else {id(graded) for graded in of}
+        codes = self.selection.columns.sources.codes
+        sources: dict[str, set[int]] = defaultdict(set)
+        for row, graded in zip(self.rows, self.attempts, strict=True):
+            of_group = sources["" if self.attribute is None else str(graded.prompt.groups.get(self.attribute))]
+            if counted is None or id(graded) in counted:
+                of_group.add(int(codes[row]))
+        return {group: len(own) for group, own in sources.items()}
 
     def group_counts(self, attempts: Iterable[GradedAttempt]) -> dict[str, dict[str, tuple[int, int]]]:
         """Return by attribute and group how many of these attempts there are, and of all attempts of the part."""
@@ -314,8 +326,12 @@ def _format_causes(part: _Part, context: CauseContext) -> Iterator[CauseResult]:
             parts.append(f"{value} is read, {of - own:,} of {of:,}")
         total = sum(contrast.counts[value][1] for value in lost)
         is_of_items = all(name in graded.item.metadata for graded in part.attempts)
-        options = " ".join(f"--fairness-where={name}={value}" for value in contrast.read)
-        alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items else []
+        unread = {id(one.attempt) for one in part.unread}
+        of_read = (graded for graded in part.attempts if not {*contrast.read}.isdisjoint(_values_of(graded, name)[:1]))
+        sources = part.count_sources([graded for graded in of_read if id(graded) not in unread])
+        is_enough = min(sources.values()) >= FEWEST_SOURCES
+        options = shlex.join(f"--fairness-where={name}={value}" for value in contrast.read)
+        alone = [f"measure {' and '.join(contrast.read)} alone: {options}"] if is_of_items and is_enough else []
         remedy = "; or ".join([*alone, KEEP_TO_FORM])
         cause = _counted(part, context, name, contrast.unread, "answers", finding, remedy, total)
         yield replace(cause, groups=", ".join(parts))
@@ -384,14 +400,11 @@ def find_small_sample(sample: Measured, judgment: Judgment) -> CauseResult | Non
     part = _Part.of(sample, judgment)
     if part is None or judgment.deciding is None:
         return None
-    codes = part.selection.columns.sources.codes
-    rows: dict[str, list[int]] = defaultdict(list)
-    for row, graded in zip(part.rows, part.attempts, strict=True):
-        rows["" if part.attribute is None else str(graded.prompt.groups.get(part.attribute))].append(row)
-    fewest, group = min(((len(np.unique(codes[own])), group) for group, own in rows.items()), default=(0, ""))
+    sources = part.count_sources()
+    fewest, group = min(((count, group) for group, count in sources.items()), default=(0, ""))
     if fewest >= FEWEST_SOURCES:
         return None
-    is_of_one = len({len(np.unique(codes[own])) for own in rows.values()}) > 1
+    is_of_one = len({*sources.values()}) > 1
     where = f" where {part.where}" if part.where else ""
     return CauseResult(
         kind="few",

@@ -56,7 +56,10 @@ def test_requests_have_a_protocol_version_and_no_sdk_headers(server: Any, ask: A
     assert not [header for header in headers if header.startswith("x-stainless")]
 
 
-@pytest.mark.parametrize("tail", ["?api-version=2024-10-21", "?code=SECRET", "#SECRET", "?"])
+@pytest.mark.parametrize(
+    "tail",
+    ["?api-version=2024-10-21", "?code=SECRET", "#SECRET", "?", "%3Ftoken=SECRET", "%23SECRET", "%25253fk=SECRET"],
+)
 def test_base_url_with_a_query_is_refused(make: Make, tail: str) -> None:
     with pytest.raises(FairnessError, match="its base URL has a query or a fragment") as caught:
         make(f"openai:m?base_url=http://h/v1{tail}")

@@ -119,7 +119,10 @@ def test_two_aliases_of_one_model_are_one_model(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     text = shown(project.run("--fairness-model=live", "--fairness-model=prod", "-m", "threshold"))
     assert "fairness: live (simulated:demo)" in text
-    assert "prod" not in text
+    assert text.count("prod") == 1
+    assert "--fairness-model=prod is the same model as --fairness-model=live: it is measured once" in " ".join(
+        text.split()
+    )
     assert len(project.rows()) == 1
 
 
@@ -265,3 +268,62 @@ def test_two_addresses_under_one_server_name_are_refused(project: Project) -> No
     assert "one is at http://127.0.0.1:1/v1 and two at http://localhost:8080/v1, and their server= names" in unwrapped(
         result
     )
+
+
+@pytest.mark.parametrize(
+    ("run", "name"), [("one", "one"), ("llama.cpp:m?server=a&base_url=http://127.0.0.1:1/v1", "llama.cpp:m")]
+)
+def test_alias_of_another_address_under_one_server_name_is_refused(project: Project, run: str, name: str) -> None:
+    define(
+        project,
+        one="llama.cpp:m?server=a&base_url=http://127.0.0.1:1/v1",
+        two="two-too",
+        **{"two-too": "llama.cpp:m?server=a&base_url=http://127.0.0.1:2/v1"},
+        other="llama.cpp:m?server=a&base_url=http://127.0.0.1:3/v1&temperature=0",
+        broken="openai:m?server=a&base_url=none",
+    )
+    project.write(test_hiring=project_sources.suite(count=6))
+    result = project.run(f"--fairness-model={run}")
+    assert result.ret == 4
+    text = unwrapped(result)
+    assert f"{name} is at http://127.0.0.1:1/v1 and two at http://127.0.0.1:2/v1, and their server= names" in text
+    assert project.run("--fairness-model=other", "--co", "-q").ret == 0  # no other model has its key
+
+
+@every_mode
+def test_address_of_a_named_server_is_in_the_plan_and_the_method(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
+    with serving() as server:
+        define(project, one=f"openai:m?server=box&base_url={server.url}")
+        text = unwrapped(project.run("--fairness-model=one", "--fairness-report=page.html"))
+    note = f"answers of server=box are used again whatever its address (now {server.url})"
+    assert text.count(note) == 1
+    assert f"one: {note}" in (project.path / "page.html").read_text(encoding="utf-8")
+    assert list(project.results()["run"]["servers"].values()) == [server.url]
+
+
+def test_second_option_of_one_model_is_listed(project: Project) -> None:
+    define(project, one=FULL, two=FULL)
+    project.write(test_hiring=project_sources.suite(count=6))
+    text = unwrapped(project.run("--fairness-model=one", "--fairness-model=two", f"--fairness-model={FULL}"))
+    assert "--fairness-model=two is the same model as --fairness-model=one: it is measured once" in text
+    assert f"--fairness-model={FULL} is the same model as --fairness-model=one" in text
+    assert "same model as" not in unwrapped(project.run("--fairness-model=one", "--fairness-model=one"))
+
+
+@pytest.mark.parametrize("model", ["nope", "fair"])
+def test_accept_shows_aliases_in_errors(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    define(project, prod=FULL, fair=OTHER)
+    project.write(test_hiring=project_sources.suite())
+    monkeypatch.chdir(project.path)
+    project.run("--fairness-model=prod", "--fairness-model=fair", "-m", "threshold")
+    capsys.readouterr()
+    until = (date.today() + timedelta(days=9)).isoformat()  # noqa: DTZ011 - as the command reads it
+    arguments = ["--reason=r", "--by=b", f"--until={until}"]
+    assert main(["accept", "latest", "women and men alike", f"--model={model}", *arguments]) == 2
+    message = capsys.readouterr().err
+    assert ("known: fair, prod" if model == "nope" else "on fair is fair: only") in message
+    assert PARAMETERS not in message
+    assert "seed" not in message

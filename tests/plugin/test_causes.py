@@ -185,6 +185,31 @@ def test_cause_is_named_with_its_remedy(project: Project, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("kept", "is_advised"), [("number % 2", True), ("number < 3", False)])
+def test_one_language_is_advised_alone_where_that_can_be_judged(project: Project, kept: str, is_advised: bool) -> None:
+    write(project, f"    if not (lambda number: {kept})(int(text.partition(':')[0])): return {DEPENDS!r}")
+    suite = SUITE.format(grade=YES_NO, more="").replace(
+        '"en" if number % 2 else "de"', f'"British English" if {kept} else "de"'
+    )
+    project.write(test_hiring=suite)
+    result = run(project)
+    cause = next(cause for cause in release(project)["causes"] if cause["kind"] == "language")
+    advice = "measure British English alone: '--fairness-where=language=British English'; or "
+    assert (advice in cause["remedy"]) == is_advised, cause
+    assert ("British English alone" in section(result)) == is_advised
+
+
+@pytest.mark.slow
+def test_advice_quotes_options_for_the_shell(project: Project) -> None:
+    write(project)
+    suite = SUITE.format(grade=YES_NO, more="").replace('"en" if number % 2', '"British English" if number < 3')
+    project.write(test_hiring=suite)
+    result = run(project, "--fairness-where=language=British English")
+    assert release(project)["causes"][0]["remedy"] == "leave out '--fairness-where=language=British English'"
+    assert "--fairness-where" not in unwrapped(result).replace("'--fairness-where=language=British English'", "")
+
+
+@pytest.mark.slow
 def test_silent_group_is_named_first(project: Project) -> None:
     write(project, SCENARIOS["group"][0])
     text = section(run(project))

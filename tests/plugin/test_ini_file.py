@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pytest_fairness.plugin.compat import ini_values
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.options import OPTIONS
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, shown
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown
 
 WRONG = {
     "fairness_sample = many": "fairness_sample is 'many': it must be a whole number",
@@ -119,3 +121,37 @@ def test_override_ini_values_win(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfig("-o", "fairness_sample=5")
     values = {key: value for key, value in ini_values(config).items() if key.startswith("fairness_")}
     assert values == {"fairness_sample": "5", "fairness_seed": "7"}
+
+
+@every_mode
+def test_paths_in_addopts_are_relative_to_the_ini_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = "simulated:demo?system=prompt.txt"
+    options = f"--fairness-store st/s.sqlite --fairness-json out/r.json --fairness-model {model}"
+    (project.path / "pytest.ini").write_text(f"[pytest]\naddopts = {options}\n", encoding="utf-8")
+    (project.path / "prompt.txt").write_text("Be kind.", encoding="utf-8")
+    folder = project.path / "tests"
+    folder.mkdir()
+    (folder / "test_hiring.py").write_text(project_sources.suite(count=3), encoding="utf-8")
+    monkeypatch.chdir(folder)
+    assert "on simulated:demo" in shown(project.bare_run())
+    assert {*written(project)} == {"out/r.json", "st/s.sqlite"}
+    (folder / "other.txt").write_text("Be brief.", encoding="utf-8")
+    typed = ("--fairness-json=own.json", "--fairness-model=simulated:demo?system=other.txt&seed=2")
+    project.bare_run(*typed)
+    results = json.loads((folder / "own.json").read_text(encoding="utf-8"))
+    assert sorted(prompt.partition(" ")[0] for prompt in results["run"]["system_prompts"].values()) == [
+        "prompt.txt",
+        "tests/other.txt",
+    ]
+    assert {*written(project)} == {"out/r.json", "st/s.sqlite", "tests/own.json"}
+    project.bare_run("--fairness-json", "out/r.json", "-o", f"addopts=--fairness-model={typed[1].partition('=')[2]}")
+    assert {"tests/out/r.json", "tests/own.json"} < {*written(project)}
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-json=env.json")
+    project.bare_run()
+    assert "tests/env.json" in written(project)
+
+
+def written(project: Project) -> list[str]:
+    """Return the results files and stores of a project."""
+    files = (path for path in project.path.rglob("*") if path.suffix in (".json", ".sqlite"))
+    return sorted(path.relative_to(project.path).as_posix() for path in files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -253,7 +254,7 @@ def changes(before: ThresholdResult, now: ThresholdResult) -> Iterator[Change]:
     served = [", ".join(row.served_by) for row in (now, before)]
     if all(served) and served[0] != served[1]:
         yield Change(_change_phrase("served by", *served), comparable=True)
-    restricted = [" ".join(row.restricted) for row in (now, before)]
+    restricted = [shlex.join(row.restricted) for row in (now, before)]
     if restricted[0] != restricted[1]:
         yield Change(_change_phrase("sample:", restricted[0] or WHOLE, restricted[1] or WHOLE), comparable=False)
 
@@ -272,7 +273,7 @@ def remarks(row: ThresholdResult) -> list[str]:
     return [
         *([f"{row.verdict} where {where}"] if where else []),
         *([f"interim look {looks.number} of {looks.of}"] if looks and looks.of > 1 else []),
-        *([f"with {' '.join(row.restricted)}"] if row.restricted else []),
+        *([f"with {shlex.join(row.restricted)}"] if row.restricted else []),
         *([f"{row.outcome}"] if row.outcome in ("flaky", "xfailed", "xpassed") else []),
         *([acceptance_phrase(row.accepted)] if row.accepted else []),
         *([row.message] if row.verdict in ("invalid", NOT_JUDGED) and row.message else []),
