@@ -66,7 +66,6 @@ ASSERTIONS: dict[str, str] = {
     f"math.log({_RATE}) <= 0.5": f"float{_NUMBER}",
     f"math.isclose({_RATE}, 0.5)": f"float{_NUMBER}",
     f"statistics.fmean([{_WOMEN}, {_MEN}]) <= 0.5": f"float{_NUMBER}",
-    f"statistics.mean([{_WOMEN}, {_MEN}]) <= 0.5": "`as_integer_ratio` of rate of ok where the gender is",
     f"{_RATE}.value <= 0.5": "`value` of rate of ok is a number without its interval",
     f"{_RATE}.low <= 0.5": "`low` of rate of ok is a number without its interval",
     f"{_RATE}.valeu <= 0.5": "an estimate has no attribute 'valeu'; did you mean 'value'",

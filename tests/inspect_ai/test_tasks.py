@@ -272,7 +272,7 @@ def test_answer_that_a_scorer_could_not_read_is_ungraded(project: Project) -> No
     (row,) = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
     assert row["verdict"] == "invalid"
     assert sum(row["ungraded"].values()) > 15
-    assert "pattern could not grade it: invalid_response_format" in " ".join(result.stdout.str().split())
+    assert "not read by the grader of pattern: pattern could not grade it" in " ".join(result.stdout.str().split())
 
 
 def test_message_limit_is_kept_before_a_call(project: Project) -> None:

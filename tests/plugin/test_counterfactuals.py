@@ -62,7 +62,9 @@ def test_pair_that_differs_in_its_slots_is_measured_and_reported(project: Projec
     write(project, "Her CV says a woman did it.", "His CV says a man did it.", "all")
     result = project.run("-k", "test_hiring and not alike")
     assert result.ret == 0, shown(result)
-    message = "fairness: 1 counterfactual item differs in slots alone, in length by up to 2 characters and 0 tokens"
+    message = (
+        "fairness: 1 item: only the slots change from prompt to prompt, which makes them longer by up to 2 characters"
+    )
     assert " ".join(" ".join(result.outlines).split()).count(message) == 1, shown(result)
 
 
