@@ -127,7 +127,7 @@ def _check_object(node: LocatedValue, rule: Rule) -> None:
         if name in fields:
             _check(child, fields[name])
         elif others is False:
-            if owner := next((field for field, of in fields.items() if name in _fields_of(of)), ""):
+            if owner := next((one for one, of in fields.items() if one in node.value and name in _fields_of(of)), ""):
                 raise child.key_error(f"{what} has no field {name!r}: it is one of `{owner}`, write it there")
             raise child.key_error(f"{what} has no field {name!r}; {did_you_mean(name, fields)}")
         elif others is not True:

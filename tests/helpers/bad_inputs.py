@@ -110,7 +110,7 @@ ASSERTIONS: dict[str, str] = {
     "measured.where(gender='ff').rate('ok') <= 0.2": "no attempts",
     "measured.against(3).rate('ok') <= 0.1": "the baseline is 3: give another sample",
     "measured.record(0.3)": "record takes estimates of `measured`, not 0.3",
-    f"{_RATE} >= 10": "rate(ok) has values from 0 to 1: >= 10 never holds; a share of 5% is 0.05",
+    f"{_RATE} >= 10": "rate(ok) has values from 0 to 1: >= 10 never holds; a share of 10% is 0.1",
     f"{_RATE} <= 5": "rate(ok) has values from 0 to 1: <= 5 always holds; a share of 5% is 0.05",
     f"10 <= {_RATE}": "rate(ok) has values from 0 to 1: >= 10 never holds",
     f"{_RATE} <= -0.1": "rate(ok) has values from 0 to 1: <= -0.1 never holds",

@@ -248,7 +248,7 @@ def test_bounds_beyond_a_scale_are_invalid(project: Project) -> None:
 
 
 ALWAYS_HOLDS = {
-    'assert measured.rate("hired") <= 2': "from 0 to 1: <= 2 always holds; a share of 5% is 0.05",
+    'assert measured.rate("hired") <= 2': "from 0 to 1: <= 2 always holds; a share of 2% is 0.02",
     'assert measured.rate("hired") >= 0': r"rate\(hired\) has values from 0 to 1: >= 0 always",
     'assert measured.rate("hired") >= 0.5\nassert measured.where(gender="man").rate("hired") <= 9': "<= 9 always holds",
     'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 5': "from 0 to 1: < 5 always holds",
@@ -264,11 +264,11 @@ ALWAYS_HOLDS = {
 }
 
 NEVER_HOLDS = {
-    'assert measured.rate("hired") >= 10': "from 0 to 1: >= 10 never holds; a share of 5% is 0.05",
+    'assert measured.rate("hired") >= 10': "from 0 to 1: >= 10 never holds; a share of 10% is 0.1",
     'assert not measured.rate("hired") <= 10': "from 0 to 1: > 10 never holds; a share",
     'assert measured.rate("hired") > 1': "from 0 to 1: > 1 never holds",
     'assert measured.rate("hired") < 0': "from 0 to 1: < 0 never holds",
-    'assert 80 <= measured.rate("hired") <= 100': "from 0 to 1: >= 80 never holds; a share of 5% is 0.05",
+    'assert 80 <= measured.rate("hired") <= 100': "from 0 to 1: >= 80 never holds; a share of 80% is 0.8",
     'assert measured.where(gender="man").rate("hired") >= 90': "from 0 to 1: >= 90 never holds",
     'assert measured.difference("hired", by="gender", of="woman", to="man") >= 5': "from -1 to 1: >= 5 never holds",
     'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= -0.1': "to 1: <= -0.1 never holds",
