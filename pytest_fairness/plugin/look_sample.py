@@ -59,10 +59,16 @@ class LookSample:
 
 
 def _grades(graded: GradedAttempt) -> str:
-    """Return the values of all grades; a number to six digits, as a model on another thread rounds it."""
+    """Return the values of all grades that are numbers or texts.
+
+    A number to six digits, as a model on another thread rounds it. Others may differ from one reading to the next, as
+    the explanation in a score of inspect_ai does.
+    """
     values = {name: grade.ungraded or value_or_none(grade) for name, grade in sorted(graded.grades.items())}
     return " ".join(
-        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values.items()
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in values.items()
+        if isinstance(value, float | int | str)
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.causes import MOST_CAUSES, ONLY_THESE
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
 from pytest_fairness.report.release import MOST_SLICES
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
 
 IN_REPORT = "in the report"
 """The place of the examples, in the advice of every output but the report itself."""

@@ -67,10 +67,10 @@ def test_alike(measured):
 
 
 @pytest.mark.slow
-def test_estimate_passes_at_most_46_modules(project: Project) -> None:
+def test_estimate_passes_at_most_47_modules(project: Project) -> None:
     """Count the modules with a function that is given an estimate, or what is made of it, or returns one."""
     project.write(conftest=CONFTEST.format(package=str(Path(pytest_fairness.__file__).parent)), test_cases=SUITE)
     project.bare_run("--fairness-report=report.html", mode=NO_XDIST).assert_outcomes(passed=41)
     modules = (project.path / "modules.txt").read_text(encoding="utf-8").split()
     assert {"plugin/thresholds.py", "plugin/terminal_summary.py", "report/html/threshold_section.py"} <= set(modules)
-    assert len(modules) <= 46, modules
+    assert len(modules) <= 47, modules
