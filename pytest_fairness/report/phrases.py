@@ -441,6 +441,8 @@ def earlier_runs(row: ThresholdResult) -> str:
     looks = row.looks
     if looks is None or looks.run == 1 or row.confidence is None:
         return ""
+    if looks.tryout and row.verdict == "invalid":
+        return ""
     if looks.tryout:
         return f"a try-out: evaluated at {format_level(row.confidence)} confidence"
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
