@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Never
 
 from pytest_fairness.core.errors import MisuseError, short_repr
+from pytest_fairness.core.written_numbers import plain_number
 
 _METRICS = {"-": "difference", "/": "ratio"}
 _SIGNS = {
@@ -92,7 +93,7 @@ def _meant_bound(bound: object) -> str:
         )
     text = bound.strip() if isinstance(bound, str) else ""
     try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        number = float(plain_number(text) or text)
     except ValueError:
         number = math.nan
     return f"write {number:g}, without quotation marks" if math.isfinite(number) else "write one, such as 0.1"

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import ini_values
-from pytest_fairness.plugin.option_values import OptionValueError, plain_number
+from pytest_fairness.plugin.option_values import OptionValueError, read_number
 from pytest_fairness.plugin.options import OPTIONS, Option
 
 _PREFIX, _HYPHENATED = "fairness_", "fairness-"
@@ -177,5 +177,5 @@ def _parse_scalar(kind: type, raw: object) -> Any:
     if isinstance(raw, bool) or not isinstance(raw, (str, *numbers)):
         raise TypeError
     if kind is not str and isinstance(raw, str):
-        return plain_number(kind, raw)
+        return read_number(kind, raw)
     return kind(raw)

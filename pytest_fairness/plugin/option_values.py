@@ -90,10 +90,10 @@ _NUMERAL = re.compile(r"\$?([+-]?(?:\d{1,3}(?:,\d{3})+|[\d_]*)(?:\.\d+)?(?:e[+-]
 """A number as people write it: ``1000``, ``1,000``, ``1e3``, ``$5``."""
 
 
-def plain_number(kind: type, text: str) -> float:
+def read_number(kind: type, text: str) -> float:
     """Return the number in a text.
 
-    >>> plain_number(int, "1e3"), plain_number(float, "$2.50"), plain_number(int, "12,000")
+    >>> read_number(int, "1e3"), read_number(float, "$2.50"), read_number(int, "12,000")
     (1000, 2.5, 12000)
 
     Raises:

@@ -107,7 +107,7 @@ class Option:
         if self.type is str or not isinstance(value, str) or not value.strip():
             return value
         try:
-            return values.plain_number(self.type, value)
+            return values.read_number(self.type, value)
         except OptionValueError as error:
             raise pytest.UsageError(f"{self.flag_text} {error}") from None
 

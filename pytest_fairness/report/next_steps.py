@@ -85,9 +85,7 @@ def _first_remedy(release: ReleaseResult) -> str:
         texts = (cause.text for cause in release.causes if not cause.text.startswith(_OF_SECTION))
         text = next((f"mend this first: {text}" for text in texts), "mend what failed first, and run again")
         return f"{groups}{text}"
-    if cause.kind == "no response":
-        return f"{groups}{cause.remedy}"
-    if cause.remedy.endswith(ONLY_THESE):
+    if cause.kind == "no response" or cause.remedy.endswith(ONLY_THESE):
         return f"{groups}{cause.remedy}"
     costs = ": stored answers cost nothing" if cause.kind == "few" else ""
     return f"{groups}{cause.remedy}; then run again{costs}"

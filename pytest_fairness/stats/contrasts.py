@@ -97,7 +97,6 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         exact = partial(exact_ends, value, parts[0].trials)
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
-    unseen = None
     rates = all(part.binary for part in parts)
     clustered = rates and not all(part.counts_clusters for part in parts)
     # The difference of groups that share clusters varies less than either mean: by simulation fewer need to differ.
@@ -107,18 +106,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
     effective = differing(influences[0], sizes)
     few = effective < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
     is_known = not single and (few or not clustered) and all(part.span is not None for part in parts)
-    distance, fewest_dense = DENSE_COMPARISON if len(parts) > 1 else DENSE_MEAN
-    is_central = all(part.centrality >= distance and not part.rate for part in parts)
-    dense = is_central and clusters >= fewest_dense and effective >= DENSE * clusters
-    few_levels = all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts)
-    levels = sum(part.levels for part in parts)
-    if is_central and levels >= FEWEST_DENSE_LEVELS and differing(influences[1]) >= DENSE * levels:
-        few_levels = False
-    if is_known and (few_levels or not dense):
-        unseen = partial(_unseen_ends, parts, signs, link, few, dense, few_levels)
-    elif is_known:
-        numbers = [clusters, *([levels] if all(part.is_nested for part in parts) else [])]
-        unseen = partial(_dense_ends, value, scale, influences, numbers)
+    unseen = _unseen(parts, signs, link, influences, clusters, effective, few=few) if is_known else None
     return LinearEstimate(
         value,
         influences,
@@ -134,12 +122,46 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         events=_events(parts, link) if rates else math.inf,
         farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
-        has_known_ends=is_known,
         exact=exact,
         farthest=partial(_union_ends, parts, link)
         if exact is not None and len(parts) == 2 and link is not IDENTITY
         else None,
     )
+
+
+def _unseen(
+    parts: Sequence[ClusterSums],
+    signs: Sequence[int],
+    link: Scale,
+    influences: Sequence[Floats],
+    clusters: int,
+    effective: float,
+    *,
+    few: bool,
+) -> EndsAt:
+    """Return the function to ends with an unseen share: at the span's extreme, where the sample shows a sign of it.
+
+    Args:
+        parts: The parts of the contrast, and ``signs`` and ``link`` as for `contrast`.
+        signs: 1 or -1 for each part.
+        link: The function of the means.
+        influences: Those of the contrast, per clustering.
+        clusters: The number of clusters.
+        effective: The effective number of clusters that differ.
+        few: Whether that is too small for a claim that rests on their variance.
+    """
+    distance, fewest = DENSE_COMPARISON if len(parts) > 1 else DENSE_MEAN
+    is_central = all(part.centrality >= distance and not part.rate for part in parts)
+    dense = is_central and clusters >= fewest and effective >= DENSE * clusters
+    levels = sum(part.levels for part in parts)
+    few_levels = all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts)
+    if is_central and levels >= FEWEST_DENSE_LEVELS and differing(influences[1]) >= DENSE * levels:
+        few_levels = False
+    if few_levels or not dense:
+        return partial(_unseen_ends, parts, signs, link, few, dense, few_levels)
+    numbers = [clusters, *([levels] if all(part.is_nested for part in parts) else [])]
+    value = _value([part.value for part in parts], signs, link)
+    return partial(_dense_ends, value, _scale(link), influences, numbers)
 
 
 def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, link: Scale = IDENTITY) -> Ends:

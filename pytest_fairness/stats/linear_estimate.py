@@ -187,8 +187,6 @@ class LinearEstimate:
     """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
-    has_known_ends: bool = False
-    """Whether it is known how far out a cluster can lie, also where the sample shows no sign that one does."""
     exact: EndsAt | None = None
     """The function from a tail to ends that stay valid with few events."""
     farthest: EndsAt | None = None
@@ -275,7 +273,7 @@ class LinearEstimate:
     @property
     def bounded(self) -> bool:
         """Return whether it is known how far an unseen cluster could lie."""
-        return self.trials > 0 or self.has_known_ends or self.unseen is not None or self.exact is not None
+        return self.trials > 0 or self.unseen is not None or self.exact is not None
 
     def ends(self, tail: float) -> Ends:
         """Return both ends of its interval.

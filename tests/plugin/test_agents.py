@@ -201,10 +201,13 @@ HOSTILE = '<script>alert("tool")</script>\\u202e\\x1b[31m'
 
 def test_hostile_calls_are_escaped_and_ungraded(project: Project) -> None:
     call = f"""HOSTILE = ToolCall('{HOSTILE}', {{'<img src=x onerror=alert(1)>': ["</td>"] * 3}})"""
-    write(project, CONFTEST.replace("HOSTILE = None", call))
+    look_up = 'actions=[ToolCall("look_up", {"id": 7})]'
+    assert look_up in CONFTEST
+    write(project, CONFTEST.replace("HOSTILE = None", call).replace(look_up, "actions=[HOSTILE]"))
     result = project.run("--fairness-report=report.html")
     assert project.row()["verdict"] == "invalid"
     pages = "".join(page.read_text(encoding="utf-8") for page in project.path.rglob("*.html"))
+    assert "&lt;script&gt;alert(" in pages, "they are shown"
     assert "<script>alert(" not in pages
     assert "<img src=x" not in pages
     assert "\x1b" not in pages
