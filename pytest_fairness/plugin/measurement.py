@@ -239,18 +239,25 @@ class LazyMeasured:
         return digest("\n".join([self._sample.answers, *parts])) if parts else self._sample.answers
 
     @property
-    def may_be_first(self) -> bool:
-        """Whether nothing that was seen of the model's answers can have chosen this sample.
+    def is_declared(self) -> bool:
+        """Whether the sample of the first look is the one that the probe declares."""
+        first = self._samples[1]
+        return not self.is_tryout and (first.items, len(first.attempts)) == self.probe.declared
 
-        It is the declared one, or no other run has asked the probe's questions of the model.
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nothing else was asked of the model that can have chosen this part of the declared sample.
+
+        No other run has asked the probe's questions, nor has an earlier session of this run asked others of them.
         """
         if self.is_tryout:
             return False
-        first = self._samples[1]
-        if (first.items, len(first.attempts)) == self.probe.declared:
-            return True
-        name = self.subject.name if self.unversioned else ""
-        return not self._fairness.store.runs.has_others(self._fairness.run, self.probe.id, self.subject.key, name)
+        runs, run, key = self._fairness.store.runs, self._fairness.run, self.subject.key
+        stored = runs.sample(run, self.probe.id, key)
+        own = {graded.attempt.key for graded in self._samples[1].attempts}
+        if stored is not None and not {graded.attempt.key for graded in stored.attempts} <= own:
+            return False
+        return not runs.has_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
 
     @property
     def lifetime(self) -> str:
@@ -320,7 +327,7 @@ class LazyMeasured:
             run=self._fairness.run,
             session=store.session,
         )
-        return store.looks.take(look, others, may_be_first=self.may_be_first)
+        return store.looks.take(look, others, is_declared=self.is_declared, is_unseen=self.is_unseen)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""

@@ -211,6 +211,18 @@ def test_sample_that_another_test_has_shown_is_a_later_run(project: Project, bef
 
 @pytest.mark.slow
 @in_one_process
+def test_tryouts_of_a_shared_run_are_counted(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=100))
+    runs = []
+    for sample, seed in ((20, 1), (20, 2), (25, 2), (100, 2)):
+        options = (f"--fairness-sample={sample}", f"--fairness-seed={seed}")
+        project.run(SIMULATED, "-m", "threshold", "--fairness-run=shared", *options)
+        runs.append(project.row()["looks"]["run"])
+    assert runs == [2, 3, 4, 1]
+
+
+@pytest.mark.slow
+@in_one_process
 def test_size_that_a_tryout_may_have_chosen_is_a_later_run(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=100))
     runs = []
