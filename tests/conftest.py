@@ -85,6 +85,15 @@ def _few_plugins() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _outside_of_ci() -> Iterator[None]:
+    """Run projects as on a user's terminal: where these variables are set, pytest cuts no line of its summary."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CI", "BUILD_NUMBER"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _measured_items_pass() -> Iterator[None]:
     """Count tests of items, which pytest shows as measured, as passed: `assert_outcomes` knows no other category."""
     parse = pytest.RunResult.parse_summary_nouns
