@@ -115,7 +115,8 @@ def _encoded(value: Any) -> Any:
         return {str(name): _encoded(content) for name, content in value.items()}
     if isinstance(value, list | tuple):
         return [_encoded(content) for content in value]
-    return value
+    # Numbers of numpy and texts of other classes are values of a subclass, which xdist refuses to send.
+    return next((kind(value) for kind in (str, int, float) if isinstance(value, kind)), value)
 
 
 @cache

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection, search_rarely
-from pytest_fairness.plugin import outcomes
+from pytest_fairness.plugin import outcomes, report_data
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     check_fixture,
@@ -37,7 +37,6 @@ from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.report.ci.junit import PREFIX, other_properties
 from pytest_fairness.report.escaping import escape_controls
 
 _SKIPPED_FIXTURE = (
@@ -151,10 +150,7 @@ class ItemHooks:
                 pytest.fail(escape_controls(refusal), pytrace=False)
             begin(item)
         if isinstance(item, pytest.Function) and marked:
-            if item.user_properties:  # of the run before a rerun: one that errors has none of its own
-                item.user_properties[:] = [
-                    (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
-                ]
+            report_data.clear(item)  # of the run before a rerun
             if is_threshold(item):
                 self._state.modules.restore()
             if reason := check_fixture(item):
@@ -340,9 +336,6 @@ class ReportHooks:
         # The controller makes the rows; of a set-up or teardown that passed, all is in the report of the call.
         if not report.passed or (report.when == "call" and not state.is_worker):
             state.outcomes.add(report)
-        if report.user_properties and not state.is_worker:
-            # After the rows were read from them, before a JUnit file is written.
-            report.user_properties = other_properties(report.user_properties)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
             state.attempt(state.fairness.backend.stop)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import SampleCounts, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
@@ -16,6 +15,7 @@ from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.engine.errors import RunStoppedError
+from pytest_fairness.plugin import report_data
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.plugin.judges import resolve_judge_graders
 from pytest_fairness.plugin.session import SESSION, FairnessSession
@@ -226,16 +226,12 @@ def _note(text: str) -> None:
         note(escape_controls(text, lines=True))
 
 
-def properties(item: pytest.Item) -> list[tuple[str, Any]]:
-    """Return the properties of a report: its searches as JSON, and its attempts as in any test that measures."""
+def search_data(item: pytest.Item) -> dict[str, Any]:
+    """Return what a report has of a test's searches: their results, and their attempts as in any test that measures."""
     searches = list(item.stash.get(SEARCHES, {}).values())
     graded = [attempt for session in searches for attempt in session.graded]
     if not graded:
-        return []
+        return {}
     results = [session.result(item) for session in searches]
-    content = json.dumps([result.to_json() for result in results])
-    return [
-        ("fairness_model", results[0].model),
-        *SampleCounts.of(graded).to_json().items(),
-        ("fairness_searches", content),
-    ]
+    sample = {"probe": "", "item": "", "model": results[0].model, "counts": SampleCounts.of(graded).to_json()}
+    return {report_data.SAMPLE: sample, report_data.SEARCHES: [result.to_json() for result in results]}

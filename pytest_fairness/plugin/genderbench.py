@@ -13,20 +13,19 @@ import pytest
 from pytest_fairness.benchmarks.genderbench.marks import BothMarks
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
 from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.measurement import lazy_measured
+from pytest_fairness.plugin.report_data import THRESHOLD, read, write, written
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.task_tests import add_tests, make_probe_test, name_test
-from pytest_fairness.report.ci.junit import PREFIX
 
 SUITE = "genderbench"
 GATE = "B"
 """The lowest mark that passes: neither critical nor catastrophic."""
-MARKS = PREFIX + "genderbench"
-"""The property of a threshold's report with its metric's marks by both rules."""
+MARKS = "genderbench"
+"""The key in a threshold's report of its metric's marks by both rules."""
 
 
 def choose_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
@@ -109,7 +108,7 @@ class GenderBenchTests:
         name = getattr(item, "originalname", "")
         if name not in self._by_test or not item.nodeid.startswith(f"{SUITE}::"):
             return
-        if PREFIX + "verdict" not in dict(item.user_properties):  # it was skipped, or stopped
+        if THRESHOLD not in written(item):  # it was skipped, or stopped
             return
         probe, metric = self._by_test[name]
         measured = lazy_measured(item.funcargs["measured"])  # type: ignore[attr-defined]  # a test function
@@ -120,13 +119,13 @@ class GenderBenchTests:
         except FairnessError:  # its verdict says why
             return
         marks = {field: finite_value(value) for field, value in asdict(self._marked[key][metric]).items()}
-        item.user_properties.append((MARKS, json.dumps({"probe": probe.name, **marks})))
+        write(item, MARKS, {"probe": probe.name, **marks})
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        properties = dict(report.user_properties)
-        if report.when == "call" and isinstance(marks := properties.get(MARKS), str):
-            self._reported.append((str(properties[PREFIX + "model"]), report.nodeid, json.loads(marks)))
+        content = read(report)
+        if report.when == "call" and MARKS in content:
+            self._reported.append((content[THRESHOLD]["model"], report.nodeid, content[MARKS]))
         yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,16 +1,14 @@
-"""Results of thresholds: from judgments, and as the properties that workers send."""
+"""Results of thresholds, from their judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.threshold_results import (
@@ -29,7 +27,6 @@ from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_exclude, threshold_scale, threshold_slices
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import FILE
 
 if TYPE_CHECKING:
@@ -385,31 +382,3 @@ def uncollected_row(file: str) -> ExpectedThreshold:
     """Return the row of a file that may have thresholds, and was not read."""
     suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
     return ExpectedThreshold(id=file, suite=suite, threshold=f"{FILE} {file}", location=(file.partition("::")[0], 1))
-
-
-@cache
-def _texts() -> frozenset[str]:
-    """Return the text fields of a result, which are properties as they are; others are JSON."""
-    return frozenset(name for name, kind in get_type_hints(ThresholdResult).items() if kind is str)
-
-
-def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
-    """Return a result as JUnit properties, without the fields that are set at the end of the run."""
-    return [
-        (PREFIX + name, value if name in _texts() else json.dumps(value))
-        for name, value in result.to_json().items()
-        if name not in ("outcome", "p_holm", "alias")
-    ]
-
-
-def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
-    """Return the result in a report's properties, if there is one."""
-    has_result = any(name == PREFIX + "id" for name, _ in properties)
-    return result_in(properties, outcome) if has_result else None
-
-
-def result_in(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult:
-    """Return the result in the properties of a threshold's report."""
-    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
-    decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
-    return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)
