@@ -13,6 +13,7 @@ from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.threshold_results import (
     ComparisonResult,
+    EstimateResult,
     ExpectedThreshold,
     GroupResult,
     InfluenceResult,
@@ -64,9 +65,11 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     estimate = judgment.deciding.estimate
     # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
-    result = ThresholdResult.of(
-        estimate,
+    numbers = EstimateResult.of(estimate)
+    return ThresholdResult(
         **common_fields,
+        # A value that could not have been another one is no grade of the model.
+        estimate=replace(numbers, mark=None) if judgment.sensitivity else numbers,
         comparisons=[
             ComparisonResult(op=comparison.op, bound=comparison.bound, decision=comparison.decision.value)
             for comparison in bounds
@@ -78,8 +81,6 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
-    # A value that could not have been another one is no grade of the model.
-    return replace(result, mark=None) if judgment.sensitivity else result
 
 
 def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
         metric=estimate.metric,
         slice={str(name): str(value) for name, value in estimate.slice.items()},
         verdict=verdict,
-        estimate=finite(claimed.value),
+        value=finite(claimed.value),
         low=finite(claimed.low),
         high=finite(claimed.high),
         bounds=(max(low, default=None), min(high, default=None)),

@@ -44,7 +44,7 @@ def eval_results(
     chosen = _by_task(rows, tasks)
     entries = []
     for task, row in chosen.items():
-        entry = {"dataset": {**dataset, "task_id": task}, "value": row.estimate, "date": view.results.run.started}
+        entry = {"dataset": {**dataset, "task_id": task}, "value": row.estimate.value, "date": view.results.run.started}
         entries.append({**entry, **({"source": {"url": source}} if source else {}), "notes": _notes(row)})
     return entries
 
@@ -59,7 +59,7 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
         if len(matches) != 1:
             fault = f"{len(matches)} thresholds have that name" if matches else did_you_mean(name, names)
             raise FairnessError(f"--task {name}: {fault}")
-        if matches[0].estimate is not None:
+        if matches[0].estimate.value is not None:
             chosen[task] = matches[0]
         elif tasks is not None:
             raise FairnessError(f"--task {name}: it has no estimate: {matches[0].message or matches[0].verdict}")
@@ -67,13 +67,15 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
 
 
 def _notes(row: ThresholdResult) -> str:
-    interval = f"{format_level(row.confidence or 0.95)} CI {_shown(row.low)} to {_shown(row.high)}"
+    estimate = row.estimate
+    interval = f"{format_level(estimate.confidence or 0.95)} CI {_shown(estimate.low)} to {_shown(estimate.high)}"
+    counts = f"{counted(estimate.items, 'item')}, {counted(estimate.attempts, 'attempt')}"
     parts = [
-        row.title or row.metric,
+        estimate.title or estimate.metric,
         interval,
         f"accepted: {bounds_of(row)}",
         f"verdict: {row.verdict}",
-        f"{counted(row.items, 'item')}, {counted(row.attempts, 'attempt')}, {sum(row.ungraded.values()):,} ungraded",
+        f"{counts}, {sum(estimate.ungraded.values()):,} ungraded",
         *([phrases.override_note(row)] if phrases.override_note(row) else []),
         *([phrases.SIMULATED] if phrases.is_simulated(row.model) else []),
         *row.restricted,
