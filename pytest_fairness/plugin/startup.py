@@ -26,6 +26,7 @@ from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.option_values import names_in
 from pytest_fairness.plugin.options import given_options
+from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
@@ -61,6 +62,7 @@ def start(config: pytest.Config) -> None:
                 empty_earlier_results(folder / path, context.run_id)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
+    config.stash[QUERY_FIXTURES] = set()
     for module in (fixtures, fixtures.make_session_fixtures(fairness)):
         config.pluginmanager.register(module, f"fairness-{module.__name__}")
         allow_fixture_overrides(config.pluginmanager)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.counterfactual.slots import Value, names, values_of
-from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, agree, with_values
+from pytest_fairness import FairnessError, Prompt, names
+from pytest_fairness.extend import Value, values_of
+from pytest_fairness.search.space import Choice, TextPair, TextSpace, agree, with_values
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy

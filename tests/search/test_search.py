@@ -10,9 +10,10 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness import FairnessError, Prompt, any_name, counterfactual_pairs, names, profiles
-from pytest_fairness.flip_search.search import Search, smallest
-from pytest_fairness.flip_search.space import TextPair
+from pytest_fairness import FairnessError, Prompt, names
+from pytest_fairness.search import any_name, counterfactual_pairs, profiles
+from pytest_fairness.search.flips import Search, smallest
+from pytest_fairness.search.space import TextPair
 from tests.helpers.flip_searches import CountingModel, run
 
 WORDS = [f"{first}{second}ing" for first in ("bo", "ca", "du", "fe", "gi") for second in "bdfklmnprt"]

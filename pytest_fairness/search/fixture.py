@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.attempts import SampleCounts, value_or_none
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.keys import fingerprint_of
-from pytest_fairness.core.results import RunResult
-from pytest_fairness.engine.errors import RunStoppedError
-from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
-from pytest_fairness.plugin.judges import resolve_judge_graders
-from pytest_fairness.plugin.session import SESSION, FairnessSession
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.repeat_commands import command_of_test
+from pytest_fairness import FairnessError
+from pytest_fairness.extend import (
+    ModelQueries,
+    RunStoppedError,
+    add_search_results,
+    asks_models,
+    counted,
+    escape_controls,
+    fingerprint_of,
+    hypothesis_settings,
+    set_hypothesis_settings,
+    value_or_none,
+)
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import GradedAttempt
-    from pytest_fairness.core.items import Prompt
-    from pytest_fairness.core.protocols import Model
-    from pytest_fairness.core.search_results import FlipResult, SearchResult
-    from pytest_fairness.engine.probe_sample import ProbeSample
-    from pytest_fairness.flip_search.search import Flip, Search
-    from pytest_fairness.flip_search.space import TextPair, TextSpace
+    from pytest_fairness import GradedAttempt, Prompt
+    from pytest_fairness.extend import FlipResult, SearchResult
+    from pytest_fairness.search.flips import Flip, Search
+    from pytest_fairness.search.space import TextPair, TextSpace
 
 SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.StashKey()
 """The searches of a test since it was set up."""
 
 
-def is_search(item: pytest.Item) -> bool:
-    """Return whether a test uses the `flips` fixture."""
-    names = getattr(item, "fixturenames", ())
-    return "flips" in names and "model_name" in names  # another plugin may have a `flips`
+@pytest.fixture(scope="module")
+def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> FlipFinder:
+    """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
+    return FlipFinder(request, model, model_name)
 
 
-def begin(item: pytest.Item) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Prepare a test for a run or rerun, without hypothesis' deadline, which would include the time of the model."""
+    if "flips" not in getattr(item, "fixturenames", ()) or not asks_models(item):
+        return
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
     declared = hypothesis_settings(function)
@@ -52,13 +51,24 @@ def begin(item: pytest.Item) -> None:
         set_hypothesis_settings(getattr(function, "__func__", function), settings(declared, deadline=None))
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Add the searches of a test to the report of its call."""
+    report = yield
+    if call.when == "call":
+        searches = [search for search in item.stash.get(SEARCHES, {}).values() if search.graded]
+        if searches:
+            results = [search.result(item) for search in searches]
+            add_search_results(report, results, [attempt for search in searches for attempt in search.graded])
+    return report
+
+
 class SearchSession:
     """One search of a test, with its attempts."""
 
-    def __init__(self, fairness: FairnessSession, space: TextSpace, model: Model, graders: Mapping[str, Any]) -> None:
-        self._fairness = fairness
+    def __init__(self, queries: ModelQueries, space: TextSpace, graders: Mapping[str, Any]) -> None:
+        self._queries = queries
         self.space = space  # a reference, so that its id is not reused
-        self.model = model
         self._graders = graders
         self.graded: list[GradedAttempt] = []
         self.search: Search
@@ -76,26 +86,12 @@ class SearchSession:
         Returns:
             For each prompt, the decisions of its repetitions.
         """
-        samples = [self._sample(*request) for request in prompts]
-        self._fairness.engine.attempts([request for sample in samples for request in sample.requests([0])])
         decisions = []
-        for sample in samples:
-            graded = sample.measure_all()
+        for graded in self._queries.ask(prompts, self._graders):
             self.graded += graded
             (name,) = graded[0].grades
             decisions.append([value_or_none(attempt.grades[name]) for attempt in graded])
         return decisions
-
-    def _sample(self, prompt: Prompt, first: int, number: int) -> ProbeSample:
-        from pytest_fairness.engine.probe_sample import ProbeSample
-
-        items = [ProbeItem("searched", [prompt])]
-        first += self._fairness.work.first_repetition(self.model, [prompt])
-        sample = ProbeSample(
-            items, self.model, number, self._fairness.engine, first, self._fairness.work.first_repetition
-        )
-        sample.grade_with(self._graders)
-        return sample
 
     @property
     def error(self) -> str:
@@ -106,21 +102,21 @@ class SearchSession:
 
     def result(self, item: pytest.Item) -> SearchResult:
         """Return the search for the results file."""
-        from pytest_fairness.core.search_results import SearchResult
+        from pytest_fairness.extend import SearchResult
 
         flip = self.search.flip
         return SearchResult(
             id=item.nodeid,
-            model=self.model.name,
+            model=self._queries.model.name,
             calls=self.search.calls,
             from_store=sum(graded.attempt.from_store for graded in self.graded),
             flip=None if flip is None else _flip_result(flip),
-            command=command(item, self._fairness),
+            command=self._queries.command(item),
         )
 
 
 def _flip_result(flip: Flip) -> FlipResult:
-    from pytest_fairness.core.search_results import FlipResult
+    from pytest_fairness.extend import FlipResult
 
     return FlipResult(
         texts=[flip.left.text, flip.right.text],
@@ -135,13 +131,6 @@ def _flip_result(flip: Flip) -> FlipResult:
     )
 
 
-def command(item: pytest.Item, fairness: FairnessSession) -> str:
-    """Return the command that reruns a test; hypothesis begins with its stored examples."""
-    settings = fairness.settings
-    run = RunResult(id=fairness.run, started="", command=settings.arguments, **asdict(settings.call))
-    return command_of_test(item.nodeid, item.location[0], run)
-
-
 class FlipFinder:
     """Value of the fixture `flips`: ``flips(pair)`` returns the flip of a pair, shrunk and confirmed, or None.
 
@@ -151,18 +140,14 @@ class FlipFinder:
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         self._request = request
-        self._fairness = request.config.stash[SESSION]
-        try:
-            self._model = self._fairness.models.wrap(model, model_name)
-        except FairnessError as error:
-            pytest.fail(str(error), pytrace=False)
+        self._queries = ModelQueries(request, model, model_name)
 
     def __repr__(self) -> str:
-        return f"<flips of {self._model.name}>"
+        return f"<flips of {self._queries.model.name}>"
 
     def __call__(self, pair: TextPair, grader: object = None, *, n: int = 10, calls: int = 200) -> Flip | None:
         __tracebackhide__ = True
-        item = self._fairness.test
+        item = self._queries.test
         if item is None or SEARCHES not in item.stash:
             raise FairnessError("flips is called outside of a test that takes it: give it to the test as an argument")
         session = self._search_session(item, pair, grader, n, calls)
@@ -184,17 +169,17 @@ class FlipFinder:
         if flip is None:
             session.passed.add(choices)
         else:
-            _note(f"{flip}\nreplay: {command(item, self._fairness)}")
+            _note(f"{flip}\nreplay: {self._queries.command(item)}")
         return flip
 
     def _search_session(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
-        from pytest_fairness.flip_search.search import Search
+        from pytest_fairness.search.flips import Search
 
         # By fingerprint, since a grader in the body of the test is a new object for each example.
         key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
         searches = item.stash[SEARCHES]
         if key not in searches:
-            session = SearchSession(self._fairness, pair.space, self._model, self._graders(item, grader))
+            session = SearchSession(self._queries, pair.space, self._graders(item, grader))
             try:
                 session.search = Search(session.ask, n=n, calls=calls)
             except FairnessError as error:
@@ -208,7 +193,7 @@ class FlipFinder:
             callable(getattr(decision, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")
         ):
             pytest.fail(f"the grader of flips is {decision!r:.80}: it has no grade(prompt, answer)", pytrace=False)
-        graders = resolve_judge_graders({"decision": decision}, item.name, self._request)
+        graders = self._queries.resolve_graders({"decision": decision}, item.name)
         if len(graders) > 1:
             pytest.fail(
                 f"the grader of flips gives {counted(len(graders), 'grade')} ({', '.join(graders)}): "
@@ -224,18 +209,3 @@ def _note(text: str) -> None:
 
     if currently_in_test_context():
         note(escape_controls(text, lines=True))
-
-
-def properties(item: pytest.Item) -> list[tuple[str, Any]]:
-    """Return the properties of a report: its searches as JSON, and its attempts as in any test that measures."""
-    searches = list(item.stash.get(SEARCHES, {}).values())
-    graded = [attempt for session in searches for attempt in session.graded]
-    if not graded:
-        return []
-    results = [session.result(item) for session in searches]
-    content = json.dumps([result.to_json() for result in results])
-    return [
-        ("fairness_model", results[0].model),
-        *SampleCounts.of(graded).to_json().items(),
-        ("fairness_searches", content),
-    ]

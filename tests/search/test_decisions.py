@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fairness import FairnessError, Prompt
 from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import (
+from pytest_fairness.search.decisions import (
     LOOKS,
     Decisions,
     SearchBudgetError,
@@ -15,7 +15,7 @@ from pytest_fairness.flip_search.decisions import (
     most_frequent,
     p_value,
 )
-from pytest_fairness.flip_search.space import TextSpace
+from pytest_fairness.search.space import TextSpace
 
 SPACE = TextSpace("{hobby}", {"hobby": (Value(("chess",)), Value(("golf",)))})
 CHESS, GOLF = (Value(("chess",)),), (Value(("golf",)),)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import comb
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.flip_search.space import Choice, TextSpace
+from pytest_fairness import FairnessError, Prompt
+from pytest_fairness.search.space import Choice, TextSpace
 
 Ask = Callable[[Sequence[tuple[Prompt, int, int]]], Sequence[Sequence[Any]]]
 """Decisions by prompt, first repetition and number of repetitions; one that could not be made is None."""

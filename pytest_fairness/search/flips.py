@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.counterfactual.slots import Value
-from pytest_fairness.flip_search.decisions import (
+from pytest_fairness import FairnessError, Prompt
+from pytest_fairness.extend import Value
+from pytest_fairness.search.decisions import (
     LOOKS,
     Ask,
     Decisions,
@@ -18,7 +17,7 @@ from pytest_fairness.flip_search.decisions import (
     most_frequent,
     p_value,
 )
-from pytest_fairness.flip_search.space import (
+from pytest_fairness.search.space import (
     Choice,
     TextPair,
     TextSpace,
