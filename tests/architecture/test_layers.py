@@ -21,7 +21,6 @@ MAY_IMPORT = {
     "graders": {"core", "graders"},
     "store": {"core", "store"},
     "engine": {"core", "store", "engine"},
-    "executors": {"core", "models", "graders", "executors"},
     "stats": {"core", "stats"},
     "design": {"core", "stats", "models", "store", "engine", "design"},
     "counterfactual": {"core", "counterfactual"},
@@ -35,7 +34,6 @@ MAY_IMPORT = {
         "graders",
         "store",
         "engine",
-        "executors",
         "stats",
         "benchmarks",
         "counterfactual",
@@ -59,7 +57,7 @@ MAY_IMPORT = {
         "cli",
     },
 }
-UPSTAIRS = {"search": {"pytest"}}
+UPSTAIRS = {"local": set[str](), "search": {"pytest"}}
 """Rooms that use the gate by its public names, with the libraries that each may import on load."""
 ANYWHERE = {
     "core": set[str](),
@@ -71,7 +69,6 @@ ANYWHERE = {
     "declarative": set[str](),
     "store": {"filelock", "psycopg", "tenacity"},
     "engine": {"tenacity"},
-    "executors": set[str](),
     "stats": {"numpy"},
     "design": {"numpy"},
     "report": {"jinja2", "markupsafe"},

@@ -57,7 +57,7 @@ NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
     *("aiohttp", "markdown_it", "tenacity"),
     "pytest_fairness.store.postgresql",
-    *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.executors", "pytest_fairness.imports"),
+    *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.local", "pytest_fairness.imports"),
     *("pytest_fairness.cli", "pytest_fairness.search", "pytest_fairness.graders.judge"),
     *("pytest_fairness.models.http_errors", "pytest_fairness.models.http_model", "pytest_fairness.models.openai"),
     *("pytest_fairness.plugin.dry_runs.plan", "pytest_fairness.stats.simulation"),

@@ -10,19 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.digests import sampled_digest
-from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
-from pytest_fairness.core.event_loops import Future, Task, get_running_loop, sleep
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.propensities import Continuations
-from pytest_fairness.core.secrets import redacted, secrets_in
-from pytest_fairness.models import parameters
-from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.generation import Decoding, Generator, Job
-from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.option_likelihoods import ScoringJob, score
-from pytest_fairness.models.threads import DaemonThreads
+from pytest_fairness import Answer, Continuations, FatalError, ModelContext, ModelName, PermanentError, Prompt
+from pytest_fairness.extend import DaemonThreads, ModelError, install, redacted, sampled_digest, secrets_in
+from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness.extend import model_parameters as parameters
+from pytest_fairness.local.generation import Decoding, Generator, Job
+from pytest_fairness.local.option_likelihoods import ScoringJob, score
 
 _DECODING: dict[str, parameters.Kind] = {
     "temperature": parameters.number(0),
@@ -208,15 +201,15 @@ class Batcher(Generic[_Job, _Result]):
 
     def __init__(self, run: Callable[[Sequence[_Job]], Sequence[_Result]], size: int, threads: DaemonThreads) -> None:
         self._run, self._size, self._threads = run, size, threads
-        self._waiting: list[tuple[_Job, Future[_Result]]] = []
-        self._worker: Task[None] | None = None
+        self._waiting: list[tuple[_Job, asyncio.Future[_Result]]] = []
+        self._worker: asyncio.Task[None] | None = None
 
     async def submit(self, job: _Job) -> _Result:
         """Return the result of one job; must be called from one event loop."""
-        future: Future[_Result] = get_running_loop().create_future()
+        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((job, future))
         if self._worker is None or self._worker.done():
-            self._worker = get_running_loop().create_task(self._drain())
+            self._worker = asyncio.get_running_loop().create_task(self._drain())
         return await future
 
     async def close(self) -> None:
@@ -229,13 +222,13 @@ class Batcher(Generic[_Job, _Result]):
     async def _drain(self) -> None:
         while self._waiting:
             if len(self._waiting) < self._size:
-                await sleep(_GATHER)
+                await asyncio.sleep(_GATHER)
             first, self._waiting = self._waiting[: self._size], self._waiting[self._size :]
             batch = [(job, future) for job, future in first if not future.done()]
             if batch:
                 await self._run_batch(batch)
 
-    async def _run_batch(self, batch: list[tuple[_Job, Future[_Result]]]) -> None:
+    async def _run_batch(self, batch: list[tuple[_Job, asyncio.Future[_Result]]]) -> None:
         try:
             results = await self._threads.run(self._run, [job for job, _ in batch])
         except Exception as error:  # noqa: BLE001  # raised for every job of the batch

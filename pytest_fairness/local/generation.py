@@ -12,17 +12,10 @@ from inspect import signature
 from traceback import clear_frames
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import FatalError, PermanentError
-from pytest_fairness.core.finish_reasons import TOOL_CALLS
-from pytest_fairness.core.items import Message, Prompt
-from pytest_fairness.core.message_roles import TOOLS
-from pytest_fairness.core.thinking import split_thinking
-from pytest_fairness.core.tool_calls import ToolCall
-from pytest_fairness.core.tools import NoToolsError, Tool
-from pytest_fairness.models.tool_templates import call_reader, template_messages
+from pytest_fairness import Answer, FatalError, PermanentError, Prompt, Tool, ToolCall
+from pytest_fairness.extend import TOOL_CALLS, TOOLS, Clock, Message, NoToolsError, split_thinking
+from pytest_fairness.extend import json_text as json
+from pytest_fairness.local.tool_templates import call_reader, template_messages
 
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
 """Cache layers whose rows can be selected and repeated; others hold a state."""

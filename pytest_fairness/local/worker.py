@@ -8,16 +8,19 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core import event_loops as asyncio
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError
-from pytest_fairness.core.items import Message, Prompt
-from pytest_fairness.core.protocols import Model
-from pytest_fairness.core.version import __version__
-from pytest_fairness.graders.embeddings import Embedder
-from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.env_file import read_environment
-from pytest_fairness.models.registry import resolve
+from pytest_fairness import (
+    Answer,
+    Embedder,
+    FairnessError,
+    FatalError,
+    Model,
+    ModelContext,
+    PermanentError,
+    Prompt,
+    __version__,
+)
+from pytest_fairness.extend import Message, ModelError, read_environment, resolve_model
+from pytest_fairness.extend import event_loops as asyncio
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +76,7 @@ class Replica:
     def _model(self, name: str, key: str) -> Model:
         if name not in self._models:
             try:
-                model = resolve(name, aliases={}, context=self._context)
+                model = resolve_model(name, aliases={}, context=self._context)
             except FairnessError as error:
                 raise FatalError(str(error)) from None
             if model.key != key:

@@ -13,9 +13,9 @@ import pytest
 
 import pytest_fairness
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError
-from pytest_fairness.executors.cluster import Cluster, shape
-from pytest_fairness.executors.replicas import Replicas
-from pytest_fairness.executors.worker import Replica
+from pytest_fairness.local.cluster import Cluster, shape
+from pytest_fairness.local.replicas import Replicas
+from pytest_fairness.local.worker import Replica
 
 
 @dataclass

@@ -6,11 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.items import Message
-from pytest_fairness.core.message_roles import TOOLS
-from pytest_fairness.core.tool_calls import ToolCall
-from pytest_fairness.models.tool_messages import chat_messages
+from pytest_fairness import ToolCall
+from pytest_fairness.extend import TOOLS, Message, chat_messages
+from pytest_fairness.extend import json_text as json
 
 CallReader = Callable[[str], tuple[str, tuple[ToolCall, ...]]]
 """Returns the text of an answer without its calls, and the calls."""

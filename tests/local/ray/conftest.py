@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from tests.models.conftest import tiny_model  # noqa: F401 - a fixture
-
 CONFTEST = """
 import sys
 from pathlib import Path

@@ -16,19 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pytest_fairness.core import event_loops as asyncio
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, ModelError, TransientError
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.protocols import Model
-from pytest_fairness.core.system_prompts import system_prompt_of
-from pytest_fairness.executors.replicas import Replicas, last_line
+from pytest_fairness import Answer, FairnessError, Model, Prompt, TransientError
+from pytest_fairness.extend import ModelError, system_prompt_of
+from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness.local.replicas import Replicas, last_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_fairness.graders.embeddings import Embedder
+    from pytest_fairness import Embedder
 
 _REACH = 5.0
 """Seconds in which an address must accept a connection: Ray itself retries for minutes, and prints meanwhile."""
@@ -79,7 +76,7 @@ class Cluster:
             address = ray.get_runtime_context().gcs_address
         self.joined = ReplicaAddress(address, self._namespace, count, os.environ.get(_AUTH))
         options = {"namespace": self._namespace, "max_restarts": -1, "scheduling_strategy": "SPREAD", **share}
-        kind = ray.remote(import_module("pytest_fairness.executors.worker").Replica)
+        kind = ray.remote(import_module("pytest_fairness.local.worker").Replica)
         self._owned = [
             kind.options(name=_name(index), **options).remote(str(root), offline=offline) for index in range(count)
         ]

@@ -23,7 +23,7 @@ from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import build_requests
-from pytest_fairness.models.generation import Generator, Job, _Row, uniform_numbers
+from pytest_fairness.local.generation import Generator, Job, _Row, uniform_numbers
 from pytest_fairness.store.store import Store
 from tests.models.conftest import ask_at_once
 

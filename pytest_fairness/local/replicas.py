@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_fairness.core import event_loops as asyncio
-from pytest_fairness.core.errors import FatalError, TransientError
-from pytest_fairness.core.version import __version__
+from pytest_fairness import FatalError, TransientError, __version__
+from pytest_fairness.extend import event_loops as asyncio
 
 _PATIENCE = 600.0
 """Seconds to wait for a first replica: a cluster that grows on demand takes minutes."""

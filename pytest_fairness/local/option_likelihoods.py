@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.errors import PermanentError
-from pytest_fairness.core.items import Message
-from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood, log_probability
-from pytest_fairness.models.generation import Generator, fitting_batch
+from pytest_fairness import Answer, Continuations, PermanentError
+from pytest_fairness.extend import WAY_OUT, Clock, Likelihoods, Message, OptionLikelihood, log_probability
+from pytest_fairness.local.generation import Generator, fitting_batch
 
 NEGLIGIBLE = 1e-7
 """The probability of a first token below which the rest of an option is not run; it then gives an upper bound."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.deadlines import wait_until
 from tests.helpers.project import Project
-from tests.ray.conftest import Weights, weights_in
+from tests.local.ray.conftest import Weights, weights_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # four processes import weights, for a minute on two cores
 COUNT = 40

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.models.generation import Generator
-from pytest_fairness.models.option_likelihoods import PromptBatch
+from pytest_fairness.local.generation import Generator
+from pytest_fairness.local.option_likelihoods import PromptBatch
 
 pytest.importorskip("torch", reason="weights need torch")
 
