@@ -7,6 +7,8 @@ from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.replies import MISATTRIBUTED, stray_reason
 
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
+INCOMPLETE = frozenset((LENGTH, FILTER, REFUSAL, ERROR))
+"""The finish reasons of answers that are not complete."""
 TOOL_CALLS = "tool_calls"
 """The finish reason of an answer that ends with tool calls: complete only for graders of these."""
 LIKELIHOODS = "likelihoods"

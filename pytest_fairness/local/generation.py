@@ -13,7 +13,7 @@ from traceback import clear_frames
 from typing import Any
 
 from pytest_fairness import Answer, FatalError, PermanentError, Prompt, Tool, ToolCall
-from pytest_fairness.extend import TOOL_CALLS, TOOLS, Clock, Message, NoToolsError, split_thinking
+from pytest_fairness.extend import Clock, Message, NoToolsError, finish_reasons, message_roles, split_thinking
 from pytest_fairness.extend import json_text as json
 from pytest_fairness.local.tool_templates import call_reader, template_messages
 
@@ -248,7 +248,7 @@ class Generator:
         if _tools_of(row.job.messages) and (reads := call_reader(self._tokenizer.chat_template)) is not None:
             rest, calls = reads(text)
             if calls:
-                finish = TOOL_CALLS if finish == "stop" else finish
+                finish = finish_reasons.TOOL_CALLS if finish == "stop" else finish
                 return Answer(self._without_special(rest), finish, reasoning, usage, latency, actions=calls)
         if reasoning is None:
             text = self._tokenizer.decode(new[:end], skip_special_tokens=True).strip()
@@ -281,7 +281,7 @@ def fitting_batch(prompts: int, device: str) -> Iterator[None]:
 
 
 def _tools_of(messages: Sequence[Message]) -> tuple[Tool, ...]:
-    return Prompt(messages).tools if messages[0]["role"] == TOOLS else ()
+    return Prompt(messages).tools if messages[0]["role"] == message_roles.TOOLS else ()
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:

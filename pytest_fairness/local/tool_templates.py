@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytest_fairness import ToolCall
-from pytest_fairness.extend import TOOLS, Message, chat_messages
+from pytest_fairness.extend import Message, chat_messages, message_roles
 from pytest_fairness.extend import json_text as json
 
 CallReader = Callable[[str], tuple[str, tuple[ToolCall, ...]]]
@@ -39,7 +39,7 @@ def call_reader(template: object) -> CallReader | None:
 
 def template_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return a conversation as chat templates take it: the arguments of calls are mappings."""
-    sent = chat_messages([message for message in messages if message["role"] != TOOLS])
+    sent = chat_messages([message for message in messages if message["role"] != message_roles.TOOLS])
     for message in sent:
         for call in message.get("tool_calls", ()):
             call["function"]["arguments"] = json.loads(call["function"]["arguments"])

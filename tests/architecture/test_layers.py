@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "cli",
     },
 }
-UPSTAIRS = {"local": set[str](), "search": {"pytest"}}
+UPSTAIRS = {"harnesses": {"pytest"}, "local": set[str](), "search": {"pytest"}}
 """Rooms that use the gate by its public names, with the libraries that each may import on load."""
 ANYWHERE = {
     "core": set[str](),
