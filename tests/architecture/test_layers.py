@@ -26,7 +26,6 @@ MAY_IMPORT = {
     "counterfactual": {"core", "counterfactual"},
     "imports": {"core", "stats", "imports"},
     "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
-    "benchmarks": {"core", "store", "stats", "report", "imports", "benchmarks"},
     "report": {"core", "store", "stats", "report"},
     "plugin": {
         "core",
@@ -35,7 +34,6 @@ MAY_IMPORT = {
         "store",
         "engine",
         "stats",
-        "benchmarks",
         "counterfactual",
         "declarative",
         "report",
@@ -49,7 +47,6 @@ MAY_IMPORT = {
         "engine",
         "stats",
         "design",
-        "benchmarks",
         "declarative",
         "counterfactual",
         "report",
@@ -57,14 +54,13 @@ MAY_IMPORT = {
         "cli",
     },
 }
-UPSTAIRS = {"harnesses": {"pytest"}, "local": set[str](), "search": {"pytest"}}
+UPSTAIRS = {"harnesses": {"pytest"}, "local": set[str](), "records": {"numpy"}, "search": {"pytest"}}
 """Rooms that use the gate by its public names, with the libraries that each may import on load."""
 ANYWHERE = {
     "core": set[str](),
     "models": set[str](),
     "graders": set[str](),
     "imports": set[str](),
-    "benchmarks": {"numpy"},
     "counterfactual": set[str](),
     "declarative": set[str](),
     "store": {"filelock", "psycopg", "tenacity"},

@@ -58,7 +58,7 @@ NEVER = {
     *("aiohttp", "markdown_it", "tenacity"),
     "pytest_fairness.store.postgresql",
     *(
-        "pytest_fairness.benchmarks",
+        "pytest_fairness.records",
         "pytest_fairness.design",
         "pytest_fairness.harnesses",
         "pytest_fairness.local",

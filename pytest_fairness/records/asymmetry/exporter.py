@@ -8,7 +8,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from pytest_fairness.benchmarks.asymmetry.figures import (
+from pytest_fairness import Exporter, FairnessError, GradedAttempt, Measured, RunReference
+from pytest_fairness.extend import StoredSample, add_model, json_lines, read_records, select_sample, write_text
+from pytest_fairness.extend import json_text as json
+from pytest_fairness.records.asymmetry.figures import (
     BIASES,
     DOMAINS,
     ERROR,
@@ -23,15 +26,7 @@ from pytest_fairness.benchmarks.asymmetry.figures import (
     graded_fields,
     markdown,
 )
-from pytest_fairness.benchmarks.asymmetry.importer import RECORD
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.json_records import json_lines, read_records
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
-from pytest_fairness.stats.measured import Measured
-from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.records.asymmetry.importer import RECORD
 
 Record = Mapping[str, Any]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_fairness.benchmarks.bbq.pairs_exporter import FLAGS, explanation, files, flagged, table
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.threshold_results import MetricResult
+from pytest_fairness.records.bbq.pairs_exporter import FLAGS, explanation, files, flagged, table
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers.report_views import HOSTILE
 

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fairness.cli.arguments import Commands, add_command, number
-from pytest_fairness.core import json_text as json
+from pytest_fairness.extend import Commands, add_command, number_argument
+from pytest_fairness.extend import json_text as json
 
 if TYPE_CHECKING:
-    from pytest_fairness.benchmarks.audits.audit import Audit
+    from pytest_fairness.records.audits.audit import Audit
 
 _EXAMPLES = """examples:
   pytest-fairness audit bloomberg 2024-openai-gpt-hiring-racial-discrimination
@@ -28,7 +28,9 @@ def add(commands: Commands) -> None:
     rankings.set_defaults(run=_rankings)
     bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
     bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")
-    bbq.add_argument("--bound", type=number, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)")
+    bbq.add_argument(
+        "--bound", type=number_argument, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)"
+    )
     bbq.set_defaults(run=_open_bbq)
     for command in (rankings, bbq):
         command.add_argument("folder", type=Path, metavar="DIR", help="the folder of the download")
@@ -40,13 +42,13 @@ def add(commands: Commands) -> None:
 
 
 def _rankings(options: argparse.Namespace) -> int:
-    from pytest_fairness.benchmarks.audits.rankings import audit_rankings
+    from pytest_fairness.records.audits.rankings import audit_rankings
 
     return _report(audit_rankings(options.folder, options.published), options)
 
 
 def _open_bbq(options: argparse.Namespace) -> int:
-    from pytest_fairness.benchmarks.audits.open_bbq import audit_open_bbq
+    from pytest_fairness.records.audits.open_bbq import audit_open_bbq
 
     audit = audit_open_bbq(options.folder, items=options.items, published=options.published, bound=options.bound)
     return _report(audit, options)
@@ -54,9 +56,8 @@ def _open_bbq(options: argparse.Namespace) -> int:
 
 def _report(audit: Audit, options: argparse.Namespace) -> int:
     """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0."""
-    from pytest_fairness.benchmarks.audits.audit import chart
-    from pytest_fairness.core.output_files import write_text
-    from pytest_fairness.report.escaping import escape_controls
+    from pytest_fairness.extend import escape_controls, write_text
+    from pytest_fairness.records.audits.audit import chart
 
     for line in audit.lines():
         print(escape_controls(line))

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.json_records import read_records
+from pytest_fairness import FairnessError
+from pytest_fairness.extend import read_records
+from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 
 FORMATS = ("multiple_choice", "fill_blank", "short_answer")
 DIGITS = ("0", "1", "2")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, Response, read_pairs
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.importer import Importer, write_lines
+from pytest_fairness import Importer
+from pytest_fairness.extend import counted, write_lines
+from pytest_fairness.extend import json_text as json
+from pytest_fairness.records.bbq.pair_records import PairRecord, Response, read_pairs
 
 _BEFORE = re.compile(r'^\W*reasoning"?\s*:\s*"?', re.IGNORECASE)
 _AFTER = re.compile(r'"?\s*,?\s*"?answer"?\s*:\s*"?\s*$', re.IGNORECASE)

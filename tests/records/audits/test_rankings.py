@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.audits.rankings import audit_rankings
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.records.audits.rankings import audit_rankings
 from tests.helpers.recorded_data import recorded_path
 
 GROUPS = ("older", "younger", "unmarked")

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 
 T = TypeVar("T")
 

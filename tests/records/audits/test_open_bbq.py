@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.audits.open_bbq import audit_open_bbq
-from pytest_fairness.benchmarks.audits.open_bbq_records import RecordedReply
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.records.audits.open_bbq import audit_open_bbq
+from pytest_fairness.records.audits.open_bbq_records import RecordedReply
 from tests.helpers.recorded_data import recorded_path
 
 

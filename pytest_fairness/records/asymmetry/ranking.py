@@ -10,14 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import number
-from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.results import RunResults
-from pytest_fairness.report.compare.load import FILE
-from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
+from pytest_fairness import ComparedRuns, CompareSection, FairnessError, SectionTable
+from pytest_fairness.extend import COMPARED_FILE, RunResults, format_number, is_number
+from pytest_fairness.extend import json_text as json
+from pytest_fairness.records.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
 
 INDEX = "directional.adjusted_index"
 _COLUMNS: Mapping[str, str] = MappingProxyType(
@@ -131,7 +127,7 @@ def table(unordered: Iterable[RankingEntry]) -> tuple[list[str], list[list[str]]
     rows = []
     for entry in ordered:
         rank = 1 + sum(other.distance < entry.distance for other in ordered)
-        ends = "" if entry.ends is None else " to ".join(number(end, _DIGITS) for end in entry.ends)
+        ends = "" if entry.ends is None else " to ".join(format_number(end, _DIGITS) for end in entry.ends)
         cells = [shown(entry.figures.get(name)) for name in (INDEX, *_COLUMNS.values())]
         rows.append([str(rank), entry.label, entry.date, cells[0], ends or "-", *cells[1:]])
     return ["rank", "model", "date", "adjusted", "95% interval", *_COLUMNS], rows
@@ -154,7 +150,7 @@ class AsymmetryRanking(CompareSection):
     """The ranking of the asymmetry suite: of runs, results files and bare ``summary.json`` files."""
 
     def table(self, runs: ComparedRuns) -> SectionTable | None:
-        summaries = {name: read_summary(Path(name), runs.redact) for name in runs.names if name.endswith(FILE)}
+        summaries = {name: read_summary(Path(name), runs.redact) for name in runs.names if name.endswith(COMPARED_FILE)}
         stands_alone = any(summaries.values())
         ranked: list[RankingEntry] = []
         for name in dict.fromkeys(runs.names):

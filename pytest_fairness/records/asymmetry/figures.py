@@ -23,15 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import UngradedError
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import counted, number
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.json_objects import finite, is_number
-from pytest_fairness.report.markdown_escaping import escape
-from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.outcomes import IndependentSum
+from pytest_fairness import Answer, Attempt, Estimate, Grade, GradedAttempt, Measured, ProbeItem, Prompt, UngradedError
+from pytest_fairness.extend import (
+    IndependentSum,
+    counted,
+    escape_markdown,
+    finite,
+    format_number,
+    is_number,
+    value_or_none,
+)
 
 MARGINALISED = "marginalised"
 POWER = "power-critique"
@@ -398,7 +399,7 @@ def markdown(title: str, content: Mapping[str, Any], answers: int) -> str:
 
 
 def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str]:
-    yield f"# Asymmetry: {escape(title)}"
+    yield f"# Asymmetry: {escape_markdown(title)}"
     yield ""
     yield f"{counted(answers, 'answer')}. {SIGN}"
     yield ""
@@ -406,7 +407,7 @@ def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str
     yield "|---|--:|---|"
     for name, row in content["figures"].items():
         value, low, high = (shown(row[end]) for end in ("estimate", "low", "high"))
-        interval = escape(row["invalid"]) if row["invalid"] else f"{low} to {high}"
+        interval = escape_markdown(row["invalid"]) if row["invalid"] else f"{low} to {high}"
         yield f"| `{name}` | {value} | {interval} |"
     yield ""
     yield "Refusals, by whom they protect:"
@@ -415,9 +416,9 @@ def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str
     yield "|---" + "|--:" * (len(PROTECTED) + 1) + "|"
     for domain, counts in content["refusals"].items():
         cells = [str(counts.get(label, 0)) for label in (*PROTECTED, "ungraded")]
-        yield f"| {escape(domain)} | {' | '.join(cells)} |"
+        yield f"| {escape_markdown(domain)} | {' | '.join(cells)} |"
 
 
 def shown(value: float | None) -> str:
     """Return a figure as text for tables."""
-    return "-" if value is None else number(value, _DIGITS)
+    return "-" if value is None else format_number(value, _DIGITS)

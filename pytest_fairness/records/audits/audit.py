@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import align_columns
-from pytest_fairness.core.json_objects import finite
-from pytest_fairness.report.html.svg import element, lines_of, width_of
+from pytest_fairness import Estimate, Verdict
+from pytest_fairness.extend import align_columns, finite
+from pytest_fairness.extend import svg_element as element
+from pytest_fairness.extend import svg_lines as lines_of
+from pytest_fairness.extend import svg_width as width_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.importer import Importer, write_lines
-from pytest_fairness.core.json_records import read_records
+from pytest_fairness import FairnessError, Importer
+from pytest_fairness.extend import counted, read_records, write_lines
+from pytest_fairness.extend import json_text as json
 
 RAW = "raw_responses.jsonl"
 GRADED = "graded_responses.jsonl"

@@ -14,14 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
-from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
-from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.json_records import read_document, read_records
-from pytest_fairness.stats.measured import Measured
+from pytest_fairness import FairnessError, Measured, Verdict
+from pytest_fairness.extend import counted, digest, read_document, read_records
+from pytest_fairness.records.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
+from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 
 FOUR_FIFTHS = 0.8
 """The rule of the US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.json_records import read_records
+from pytest_fairness import FairnessError
+from pytest_fairness.extend import read_records
 
 _FILE = re.compile(r"^(?P<oracle>cross_consistency_)?(?P<category>.+)_(?P<context>ambig|disambig)_[a-z_]+\.jsonl$")
 _NOUN = "a recorded pair"

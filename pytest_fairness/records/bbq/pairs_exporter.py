@@ -8,13 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.json_records import json_lines
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.threshold_results import MetricResult
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
-from pytest_fairness.report.markdown_escaping import escape
-from pytest_fairness.store.samples import StoredSample
+from pytest_fairness import Exporter, Grade, GradedAttempt, RunReference
+from pytest_fairness.extend import (
+    MetricResult,
+    StoredSample,
+    add_model,
+    escape_markdown,
+    json_lines,
+    select_sample,
+    value_or_none,
+    write_text,
+)
 
 Record = dict[str, Any]
 
@@ -80,7 +84,7 @@ def files(sample: StoredSample) -> dict[str, str]:
     ``Age_ambig_mixed_cant_determine.jsonl`` holds the pairs with one can't-tell and ``Age_ambig_consistent.jsonl``
     all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like the replies of the oracle. The layout
     has no repetitions: only the first is written.
-    `pytest_fairness.benchmarks.bbq.pairs_importer` reads them back.
+    `pytest_fairness.records.bbq.pairs_importer` reads them back.
     """
     lines: dict[str, list[Record]] = {}
     first = sample.repetitions.start
@@ -210,7 +214,7 @@ def table(metrics: Sequence[MetricResult]) -> str:
     for part in sorted(slices):
         by_metric = {row.metric: row for row in rows if row.slice == dict(part)}
         title = ", ".join(value for _, value in part) or "all pairs"
-        lines += ["", f"### {escape(title)}", "", "| | count | percent | ungraded |", "|---|--:|--:|--:|"]
+        lines += ["", f"### {escape_markdown(title)}", "", "| | count | percent | ungraded |", "|---|--:|--:|--:|"]
         lines += [_line(words, by_metric[name]) for name, words in names.items() if name in by_metric]
     return "\n".join(lines)
 
@@ -219,7 +223,7 @@ def _line(words: str, row: MetricResult) -> str:
     ungraded = sum(row.ungraded.values())
     graded = row.attempts - ungraded
     share = f"{100 * (row.count or 0) / graded:.1f}" if graded else "-"
-    return f"| {escape(words)} | {row.count:,} | {share} | {ungraded:,} |"
+    return f"| {escape_markdown(words)} | {row.count:,} | {share} | {ungraded:,} |"
 
 
 def flagged(sample: StoredSample) -> str:
@@ -231,15 +235,15 @@ def flagged(sample: StoredSample) -> str:
 def _pair(a: GradedAttempt, b: GradedAttempt) -> Iterator[str]:
     metadata = a.item.metadata
     again = f", repetition {a.attempt.repetition + 1}" if a.attempt.repetition else ""
-    yield f"\n### {escape(a.item.id)}{again}\n"
-    yield f"{escape(metadata['told'])}\n"
+    yield f"\n### {escape_markdown(a.item.id)}{again}\n"
+    yield f"{escape_markdown(metadata['told'])}\n"
     for side, graded in (("A", a), ("B", b)):
         grade = graded.grades["answer"]
         question = metadata["options"]["x" if side == "A" else "y"]
-        reasoning = escape(grade.detail[:MOST_TEXT])
-        yield f"- **{side}: {escape(question)}** {escape(metadata['answers'][grade.value])}. Reasoning: {reasoning}"
+        reasoning = escape_markdown(grade.detail[:MOST_TEXT])
+        yield f"- **{side}: {escape_markdown(question)}** {escape_markdown(metadata['answers'][grade.value])}. Reasoning: {reasoning}"
     for flag in raised(a):
-        yield f"- **{escape(_COUNTED[flag])}.** {escape(explanation(a.grades[flag].detail))}"
+        yield f"- **{escape_markdown(_COUNTED[flag])}.** {escape_markdown(explanation(a.grades[flag].detail))}"
 
 
 class PairsExport(Exporter):

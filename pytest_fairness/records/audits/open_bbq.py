@@ -12,8 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.benchmarks.audits.open_bbq_records import (
+from pytest_fairness import FairnessError, Measured
+from pytest_fairness.extend import counted
+from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
+from pytest_fairness.records.audits.open_bbq_records import (
     DIGITS,
     Cell,
     RecordedReply,
@@ -21,10 +23,7 @@ from pytest_fairness.benchmarks.audits.open_bbq_records import (
     read_cells,
     read_published,
 )
-from pytest_fairness.benchmarks.audits.recorded_files import folder_of
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.stats.measured import Measured
+from pytest_fairness.records.audits.recorded_files import folder_of
 
 BOUND = 0.1
 """The largest bias score, either way. The publisher sets none."""

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.importer import Importer, write_lines
-from pytest_fairness.core.json_records import read_records
+from pytest_fairness import FairnessError, Importer, did_you_mean
+from pytest_fairness.extend import counted, read_records, write_lines
+from pytest_fairness.extend import json_text as json
 
 _ANSWERS = ("ans0", "ans1", "ans2")
 _ITEM_FIELDS = {
