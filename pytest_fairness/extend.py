@@ -10,19 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_fairness.cli.arguments import Commands, add_command
+    from pytest_fairness.cli.arguments import Commands, add_command, add_store
     from pytest_fairness.cli.arguments import number as number_argument
+    from pytest_fairness.cli.arguments import whole_number as whole_number_argument
     from pytest_fairness.core import event_loops, finish_reasons, json_text, message_roles
     from pytest_fairness.core.attempts import value_or_none
     from pytest_fairness.core.clock import Clock
     from pytest_fairness.core.digests import digest, sampled_digest
     from pytest_fairness.core.errors import ModelError, describe_error, install
-    from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, counted
+    from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, counted, one_line
     from pytest_fairness.core.formatting import number as format_number
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
     from pytest_fairness.core.importer import write_lines
     from pytest_fairness.core.items import Message
-    from pytest_fairness.core.json_objects import finite, finite_value, is_number
+    from pytest_fairness.core.json_objects import finite, finite_value, is_number, json_objects
     from pytest_fairness.core.json_records import Record, json_lines, largest_unpacked, read_document, read_records
     from pytest_fairness.core.keys import fingerprint_of
     from pytest_fairness.core.output_files import write_text
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         likelihoods_of,
         log_probability,
     )
+    from pytest_fairness.core.protocols import extremes_of
     from pytest_fairness.core.results import RunResults
     from pytest_fairness.core.search_results import FlipResult, SearchResult
     from pytest_fairness.core.secrets import redacted, secrets_in
@@ -45,9 +47,13 @@ if TYPE_CHECKING:
     from pytest_fairness.counterfactual.slots import Value, values_of, variant_of
     from pytest_fairness.counterfactual.templates import SlotTemplate
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
+    from pytest_fairness.engine.engine import Engine
     from pytest_fairness.engine.errors import RunStoppedError
+    from pytest_fairness.engine.probe_sample import ProbeSample
+    from pytest_fairness.engine.requests import build_requests
     from pytest_fairness.graders.embeddings import REMOTE_EMBEDDER
     from pytest_fairness.models import parameters as model_parameters
+    from pytest_fairness.models.aliases import read_aliases
     from pytest_fairness.models.env_file import read_environment
     from pytest_fairness.models.registry import resolve as resolve_model
     from pytest_fairness.models.threads import DaemonThreads
@@ -71,29 +77,33 @@ if TYPE_CHECKING:
     from pytest_fairness.report.html.svg import lines_of as svg_lines
     from pytest_fairness.report.html.svg import width_of as svg_width
     from pytest_fairness.report.markdown_escaping import escape as escape_markdown
+    from pytest_fairness.stats.columns import Columns
+    from pytest_fairness.stats.custom_metrics import Functional
     from pytest_fairness.stats.external_metrics import ExternalMetrics
     from pytest_fairness.stats.measured import DeferredMeasured
     from pytest_fairness.stats.outcomes import IndependentSum
     from pytest_fairness.store.samples import StoredSample
+    from pytest_fairness.store.store import Store
 
 _ORIGINS = {
     name.partition("=")[0]: (module, name.rpartition("=")[2])
     for module, names in {
-        "cli.arguments": "Commands add_command number_argument=number",
+        "cli.arguments": "Commands add_command add_store number_argument=number whole_number_argument=whole_number",
         "core": "event_loops finish_reasons json_text message_roles",
         "core.attempts": "value_or_none",
         "core.clock": "Clock",
         "core.digests": "digest sampled_digest",
         "core.errors": "ModelError describe_error install",
-        "core.formatting": "LONGEST_TITLE align_columns counted format_number=number",
+        "core.formatting": "LONGEST_TITLE align_columns counted format_number=number one_line",
         "core.garbage_collection": "lasting_imports paused_collection",
         "core.importer": "write_lines",
         "core.items": "Message",
-        "core.json_objects": "finite finite_value is_number",
+        "core.json_objects": "finite finite_value is_number json_objects",
         "core.json_records": "Record json_lines largest_unpacked read_document read_records",
         "core.keys": "fingerprint_of",
         "core.output_files": "write_text",
         "core.propensities": "Likelihoods OptionLikelihood WAY_OUT likelihoods_of log_probability",
+        "core.protocols": "extremes_of",
         "core.results": "RunResults",
         "core.search_results": "FlipResult SearchResult",
         "core.secrets": "redacted secrets_in",
@@ -106,9 +116,13 @@ _ORIGINS = {
         "counterfactual.slots": "Value values_of variant_of",
         "counterfactual.templates": "SlotTemplate",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
+        "engine.engine": "Engine",
         "engine.errors": "RunStoppedError",
+        "engine.probe_sample": "ProbeSample",
+        "engine.requests": "build_requests",
         "graders.embeddings": "REMOTE_EMBEDDER",
         "models": "model_parameters=parameters",
+        "models.aliases": "read_aliases",
         "models.env_file": "read_environment",
         "models.registry": "resolve_model=resolve",
         "models.threads": "DaemonThreads",
@@ -125,30 +139,35 @@ _ORIGINS = {
         "report.exports.exporter": "add_model select_sample",
         "report.html.svg": "svg_element=element svg_lines=lines_of svg_width=width_of",
         "report.markdown_escaping": "escape_markdown=escape",
+        "stats.columns": "Columns",
+        "stats.custom_metrics": "Functional",
         "stats.external_metrics": "ExternalMetrics",
         "stats.measured": "DeferredMeasured",
         "stats.outcomes": "IndependentSum",
         "store.samples": "StoredSample",
+        "store.store": "Store",
     }.items()
     for name in names.split()
 }
 """The module of each name, and its name there, which stands after an equals sign if it is another one."""
 
 __all__ = [
-    "BALANCED", "COMPARED_FILE", "Clock", "Commands", "DaemonExecutor", "DaemonThreads", "DeferredMeasured",
-    "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "GENDERS", "GeneratedModule", "IndependentSum",
-    "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult", "ModelError", "ModelQueries", "Name", "NameList",
-    "NoToolsError", "OptionLikelihood", "PROPERTY_PREFIX", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record",
-    "RunResults", "RunStoppedError", "SearchResult", "SlotTemplate", "StoredSample", "Value", "WAY_OUT",
-    "add_command", "add_model", "add_query_fixture", "add_search_results", "align_columns", "asks_models",
-    "chat_messages", "counted", "describe_error", "digest", "escape_controls", "escape_markdown", "event_loops",
-    "fingerprint_of", "finish_reasons", "finite", "finite_value", "format_number", "hypothesis_settings", "install",
-    "is_number", "json_lines", "json_text", "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of",
-    "log_probability", "message_roles", "model_parameters", "names_in", "negated", "number_argument",
-    "paused_collection", "read_document", "read_environment", "read_records", "redacted", "resolve_model",
-    "sampled_digest", "secrets_in", "select_sample", "set_hypothesis_settings", "show_model", "split_thinking",
-    "svg_element", "svg_lines", "svg_width", "system_prompt_of", "use_conftest_hooks", "value_or_none", "values_of",
-    "variant_of", "write_lines", "write_text",
+    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads",
+    "DeferredMeasured", "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional",
+    "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult",
+    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "PROPERTY_PREFIX",
+    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "RunResults", "RunStoppedError", "SearchResult",
+    "SlotTemplate", "Store", "StoredSample", "Value", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
+    "add_search_results", "add_store", "align_columns", "asks_models", "build_requests", "chat_messages", "counted",
+    "describe_error", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of", "fingerprint_of",
+    "finish_reasons", "finite", "finite_value", "format_number", "hypothesis_settings", "install", "is_number",
+    "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "lazy_measured",
+    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "names_in", "negated",
+    "number_argument", "one_line", "paused_collection", "read_aliases", "read_document", "read_environment",
+    "read_records", "redacted", "resolve_model", "sampled_digest", "secrets_in", "select_sample",
+    "set_hypothesis_settings", "show_model", "split_thinking", "svg_element", "svg_lines", "svg_width",
+    "system_prompt_of", "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument",
+    "write_lines", "write_text",
 ]  # fmt: skip
 
 

@@ -22,7 +22,6 @@ MAY_IMPORT = {
     "store": {"core", "store"},
     "engine": {"core", "store", "engine"},
     "stats": {"core", "stats"},
-    "design": {"core", "stats", "models", "store", "engine", "design"},
     "counterfactual": {"core", "counterfactual"},
     "imports": {"core", "stats", "imports"},
     "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
@@ -46,7 +45,6 @@ MAY_IMPORT = {
         "store",
         "engine",
         "stats",
-        "design",
         "declarative",
         "counterfactual",
         "report",
@@ -54,7 +52,13 @@ MAY_IMPORT = {
         "cli",
     },
 }
-UPSTAIRS = {"harnesses": {"pytest"}, "local": set[str](), "records": {"numpy"}, "search": {"pytest"}}
+UPSTAIRS = {
+    "design": {"numpy"},
+    "harnesses": {"pytest"},
+    "local": set[str](),
+    "records": {"numpy"},
+    "search": {"pytest"},
+}
 """Rooms that use the gate by its public names, with the libraries that each may import on load."""
 ANYWHERE = {
     "core": set[str](),
@@ -66,7 +70,6 @@ ANYWHERE = {
     "store": {"filelock", "psycopg", "tenacity"},
     "engine": {"tenacity"},
     "stats": {"numpy"},
-    "design": {"numpy"},
     "report": {"jinja2", "markupsafe"},
     "plugin": {"pytest"},
     "cli": set[str](),

@@ -241,7 +241,8 @@ def _pair(a: GradedAttempt, b: GradedAttempt) -> Iterator[str]:
         grade = graded.grades["answer"]
         question = metadata["options"]["x" if side == "A" else "y"]
         reasoning = escape_markdown(grade.detail[:MOST_TEXT])
-        yield f"- **{side}: {escape_markdown(question)}** {escape_markdown(metadata['answers'][grade.value])}. Reasoning: {reasoning}"
+        answer = escape_markdown(metadata["answers"][grade.value])
+        yield f"- **{side}: {escape_markdown(question)}** {answer}. Reasoning: {reasoning}"
     for flag in raised(a):
         yield f"- **{escape_markdown(_COUNTED[flag])}.** {escape_markdown(explanation(a.grades[flag].detail))}"
 

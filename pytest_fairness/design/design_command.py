@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.cli.arguments import Commands, add_command, add_store, number, whole_number
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness.extend import Commands, add_command, add_store, number_argument, whole_number_argument
 
 if TYPE_CHECKING:
     from pytest_fairness.design.designers.protocol import Designer
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_fairness.design.objectives import Objective
     from pytest_fairness.design.records import Iteration
     from pytest_fairness.design.students import Student
-    from pytest_fairness.engine.engine import Engine
+    from pytest_fairness.extend import Engine
 
 _EXAMPLES = """examples:
   pytest-fairness design                                  a trained student, the embedded optimizer, a ratio of 1
@@ -50,21 +50,27 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--objective", choices=("target", "worst", "front"), default="target", help="the objective (target)"
     )
-    parser.add_argument("--target", type=number, default=1.0, metavar="RHO", help="the ratio to reach (1.0)")
+    parser.add_argument("--target", type=number_argument, default=1.0, metavar="RHO", help="the ratio to reach (1.0)")
     parser.add_argument(
-        "--accuracy", type=number, default=0.8, metavar="SHARE", help="least accuracy of the objective worst (0.8)"
+        "--accuracy",
+        type=number_argument,
+        default=0.8,
+        metavar="SHARE",
+        help="least accuracy of the objective worst (0.8)",
     )
     parser.add_argument(
-        "--iterations", type=whole_number, default=10, metavar="N", help="maximum number of evaluations (10)"
+        "--iterations", type=whole_number_argument, default=10, metavar="N", help="maximum number of evaluations (10)"
     )
-    parser.add_argument("--threshold", type=number, default=0.05, metavar="GAP", help="stop under this gap (0.05)")
+    parser.add_argument(
+        "--threshold", type=number_argument, default=0.05, metavar="GAP", help="stop under this gap (0.05)"
+    )
     parser.add_argument(
         "--samples",
-        type=whole_number,
+        type=whole_number_argument,
         metavar="N",
         help=f"samples per neurotype and evaluation ({_SAMPLES}; models {_SAMPLES_OF_MODELS})",
     )
-    parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="seed of all draws (0)")
+    parser.add_argument("--seed", type=whole_number_argument, default=0, metavar="N", help="seed of all draws (0)")
     parser.add_argument("--out", type=Path, default=Path("design.json"), metavar="FILE", help="the frozen benchmark")
     parser.add_argument("--resume", action="store_true", help="continue from the record of FILE, which ends in .jsonl")
     add_store(parser)
@@ -140,13 +146,11 @@ def _engine(options: argparse.Namespace) -> Iterator[Engine | None]:
 
 
 def _model(name: str) -> Any:
-    from pytest_fairness.models.aliases import read_aliases
-    from pytest_fairness.models.context import ModelContext
-    from pytest_fairness.models.env_file import read_environment
-    from pytest_fairness.models.registry import resolve
+    from pytest_fairness import ModelContext
+    from pytest_fairness.extend import read_aliases, read_environment, resolve_model
 
     context = ModelContext(Path.cwd(), read_environment())
-    return resolve(name, aliases=read_aliases(context.root), context=context)
+    return resolve_model(name, aliases=read_aliases(context.root), context=context)
 
 
 def _designer(options: argparse.Namespace, engine: Engine | None, find_model: Callable[[str], Any]) -> Designer:
@@ -189,9 +193,9 @@ def _student(
         raise FairnessError(
             f"student is {name!r}: {did_you_mean(name, _STUDENTS)}, a .safetensors file, or provider:name"
         )
+    from pytest_fairness import Choice
     from pytest_fairness.design.descriptions import TextStudent
     from pytest_fairness.design.queries import ask
-    from pytest_fairness.graders.choice import Choice
 
     model = find_model(name)
     return TextStudent(
@@ -201,7 +205,7 @@ def _student(
 
 def _print_iteration(iteration: Iteration) -> None:
     """Print a line for an iteration, without control characters in what a model wrote."""
-    from pytest_fairness.report.escaping import escape_controls
+    from pytest_fairness.extend import escape_controls
 
     if iteration.parameters is None:
         print(f"{iteration.number:3}  skipped: {escape_controls(iteration.notes[-1])[:200]}", flush=True)
