@@ -1,0 +1,52 @@
+"""Rooms upstairs: packages that use the gate by its public names only, as a stranger's package would."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_fairness
+
+PACKAGE = Path(pytest_fairness.__file__).parent
+ROOMS = ("design", "harnesses", "local", "records", "search")
+"""Packages upstairs."""
+PUBLIC = ("pytest_fairness", "pytest_fairness.extend")
+"""Modules whose names are public."""
+INTERNAL_NAMES = {"design": 0, "harnesses": 0, "local": 0, "records": 0, "search": 0}
+"""The number of names that a room still imports from internal modules."""
+IMPORTERS = set[str]()
+"""Packages of the gate that still import rooms."""
+
+
+def package_imports(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of each import of this package in a folder."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, "") for alias in node.names if alias.name.startswith("pytest_fairness"))
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pytest_fairness"):
+                yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def is_in(module: str, room: str) -> bool:
+    return f"{module}.".startswith(f"pytest_fairness.{room}.")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_public_names_only(room: str) -> None:
+    imports = set(package_imports(PACKAGE / room))
+    internal = {(module, name) for module, name in imports if module not in PUBLIC and not is_in(module, room)}
+    assert len(internal) == INTERNAL_NAMES[room], sorted(internal)
+
+
+def test_gate_imports_no_room() -> None:
+    downstairs = [folder for folder in PACKAGE.iterdir() if folder.is_dir() and folder.name not in ROOMS]
+    importers = {
+        folder.name
+        for folder in downstairs
+        if any(is_in(module, room) for module, _ in package_imports(folder) for room in ROOMS)
+    }
+    assert importers == IMPORTERS
