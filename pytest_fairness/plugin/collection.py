@@ -17,10 +17,10 @@ from pytest_fairness.plugin.identity import (
     CollectionError,
     ItemParameter,
     SampleParameter,
-    bound_name,
     find_parameters,
     get_sample,
     grader_fixtures,
+    is_bound,
     visible_fixtures,
 )
 from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
@@ -196,7 +196,7 @@ def is_imported(collector: pytest.Module | pytest.Class, function: object) -> bo
     if module is None or file is None:
         return False
     is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in test_module.config.getini("python_files"))
-    return is_test_module and callable(function) and bound_name(function, module) is not None
+    return is_test_module and callable(function) and is_bound(function, module)
 
 
 def why_uncollected(collector: pytest.Module | pytest.Class, name: str, value: object) -> str:
