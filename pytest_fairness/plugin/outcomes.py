@@ -20,7 +20,6 @@ from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.failure_causes import NOT_MEASURED, CauseCounts, FailureCause
-from pytest_fairness.plugin.flips import is_search, search_data
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.report_data import (
     CAUSE,
@@ -65,7 +64,7 @@ _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_C
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
-    """Send what a test has written, its searches, model and state; set the outcome of a flaky or accepted threshold.
+    """Send what a test has written, its model and its state; set the outcome of a flaky or accepted threshold.
 
     Args:
         item: The test.
@@ -81,8 +80,6 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
     crash = getattr(report.longrepr, "reprcrash", None)
     if state and crash is not None:  # so that the verdict, or the cause, comes first in short lines and in JUnit
         crash.message = _CLASS.sub("", crash.message)
-    if is_search(item):
-        send(report, search_data(item))
     if subject := _subject(item):
         send(report, {SUBJECT: _shared_subject(model_source(item), subject)})
     content = written(item)
@@ -212,7 +209,7 @@ class ThresholdOutcomes:
 
     @property
     def searches(self) -> list[SearchResult]:
-        """The searches of the tests with `flips`."""
+        """The searches of the tests that ask models."""
         rows = [row for content in self._measured.values() for row in content.get(SEARCHES, ())]
         if not rows:
             return []
