@@ -242,12 +242,12 @@ class ItemHooks:
         return value
 
     def pytest_enter_pdb(self) -> None:
-        if self._fairness.backend.existing_engine is not None:
-            self._fairness.backend.existing_engine.pause()
+        if self._fairness.work.existing_engine is not None:
+            self._fairness.work.existing_engine.pause()
 
     def pytest_leave_pdb(self) -> None:
-        if self._fairness.backend.existing_engine is not None:
-            self._fairness.backend.existing_engine.resume()
+        if self._fairness.work.existing_engine is not None:
+            self._fairness.work.existing_engine.resume()
 
 
 def hide_own_frames(error: BaseException) -> None:
@@ -336,7 +336,7 @@ class ReportHooks:
             state.outcomes.add(report)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
-            state.attempt(state.fairness.backend.stop)
+            state.attempt(state.fairness.work.stop)
 
 
 class ControllerHooks:
@@ -349,7 +349,7 @@ class ControllerHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
-        self._state.attempt(self._state.fairness.backend.stop)
+        self._state.attempt(self._state.fairness.work.stop)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -357,7 +357,7 @@ class ControllerHooks:
 
         receive_in_batches(node, self._refusals.append)
         fairness = self._state.fairness
-        node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
+        node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.session_id}
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
         node.workerinput |= {"fairness_adjust": list(settings.adjust)}
@@ -412,14 +412,14 @@ class SessionEndHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         ignore_second_interrupt(self._state.config)
-        self._state.fairness.backend.close_engine(at_once=True)
+        self._state.fairness.work.close_engine(at_once=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         state = self._state
         if state.progress is not None:
             state.progress.end()
-        state.attempt(state.fairness.backend.close_engine)
+        state.attempt(state.fairness.work.close_engine)
         state.attempt(state.fairness.work.close)
         if not state.is_worker:
             is_interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED

@@ -367,7 +367,7 @@ class LazyMeasured:
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
         """Set the error that made a model unreachable, else the first error if most attempts have one."""
-        causes = self._fairness.engine.answers.causes
+        causes = self._fairness.work.engine.answers.causes
         measured = [graded.attempt for graded in attempts]
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
         for requested in (measured, questions):

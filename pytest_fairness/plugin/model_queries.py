@@ -71,7 +71,7 @@ class ModelQueries:
         samples = [self._make_sample(*request) for request in prompts]
         for sample in samples:
             sample.grade_with(graders)
-        self._fairness.engine.attempts([request for sample in samples for request in sample.requests([0])])
+        self._fairness.work.engine.attempts([request for sample in samples for request in sample.requests([0])])
         return [sample.measure_all() for sample in samples]
 
     def _make_sample(self, prompt: Prompt, first: int, number: int) -> ProbeSample:
@@ -80,7 +80,7 @@ class ModelQueries:
         work = self._fairness.work
         first += work.first_repetition(self.model, [prompt])
         items = [ProbeItem("searched", [prompt])]
-        return ProbeSample(items, self.model, number, self._fairness.engine, first, work.first_repetition)
+        return ProbeSample(items, self.model, number, self._fairness.work.engine, first, work.first_repetition)
 
     def command(self, item: pytest.Item) -> str:
         """Return the shell command that reruns a test."""

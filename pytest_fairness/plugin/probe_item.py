@@ -107,7 +107,7 @@ class ProbeItemHandle:
         errors = [error for attempt in attempts if (error := attempt.error) is not None and not stray_reason(error)]
         if not errors:
             return
-        causes = self._fairness.engine.answers.causes
+        causes = self._fairness.work.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
             self._fairness.causes.end(self._test, cause, errors.count(cause))
         text = message.format(len(errors), len(attempts), errors[0])
