@@ -25,11 +25,11 @@ from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStopp
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
-from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.profiles import SMALLEST_SHARE, SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, plan_looks
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
+from pytest_fairness.plugin.stored_samples import conditions
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
