@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 
 import pytest_fairness
+from pytest_fairness import extend
 
 PACKAGE = Path(pytest_fairness.__file__).parent
 ROOMS = ("design", "harnesses", "local", "records", "search")
 """Packages upstairs."""
 PUBLIC = ("pytest_fairness", "pytest_fairness.extend")
 """Modules whose names are public."""
-INTERNAL_NAMES = {"design": 0, "harnesses": 0, "local": 0, "records": 0, "search": 0}
-"""The number of names that a room still imports from internal modules."""
-IMPORTERS = set[str]()
-"""Packages of the gate that still import rooms."""
 
 
 def package_imports(folder: Path) -> Iterator[tuple[str, str]]:
@@ -39,14 +36,22 @@ def is_in(module: str, room: str) -> bool:
 def test_rooms_import_public_names_only(room: str) -> None:
     imports = set(package_imports(PACKAGE / room))
     internal = {(module, name) for module, name in imports if module not in PUBLIC and not is_in(module, room)}
-    assert len(internal) == INTERNAL_NAMES[room], sorted(internal)
+    assert internal == set()
+    assert {name for module, name in imports if module == "pytest_fairness"} <= {
+        *pytest_fairness.__all__,
+        "__version__",
+    }
 
 
 def test_gate_imports_no_room() -> None:
+    """Check that the gate imports neither a room nor the public names for rooms, which are above it."""
     downstairs = [folder for folder in PACKAGE.iterdir() if folder.is_dir() and folder.name not in ROOMS]
-    importers = {
-        folder.name
-        for folder in downstairs
-        if any(is_in(module, room) for module, _ in package_imports(folder) for room in ROOMS)
-    }
-    assert importers == IMPORTERS
+    imports = {module for folder in downstairs for module, _ in package_imports(folder)}
+    assert {module for module in imports if any(is_in(module, name) for name in (*ROOMS, "extend"))} == set()
+
+
+def test_every_name_for_rooms_is_used_upstairs() -> None:
+    folders = [*(PACKAGE / room for room in ROOMS), PACKAGE.parent / "suites"]
+    used = {name for folder in folders for module, name in package_imports(folder) if module == extend.__name__}
+    assert used == set(extend.__all__)
+    assert all(hasattr(extend, name) for name in extend.__all__)
