@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.formatting import bounds_of, counted
-from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
-from pytest_fairness.report import phrases
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds
-from pytest_fairness.report.release import sentence
-from pytest_fairness.report.view import View
+from pytest_fairness import Exporter, MetricKind, RunReference
+from pytest_fairness.extend import (
+    Clock,
+    ReleaseResult,
+    ThresholdResult,
+    View,
+    add_model,
+    bounds_of,
+    counted,
+    escape_controls,
+    phrases,
+    release_sentence,
+    select_thresholds,
+    write_text,
+)
+from pytest_fairness.extend import json_text as json
 
 SCHEMA_VERSION = "0.3.0"
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
@@ -86,7 +91,7 @@ def evaluation_log(view: View, model: str | None, organization: str, relationshi
 
 def _release_details(release: ReleaseResult, rows: list[ThresholdResult]) -> dict[str, str]:
     missing = {row.id: row.message or row.verdict for row in rows if row.estimate.value is None}
-    details = {"release": release.verdict, "release_summary": sentence(release)}
+    details = {"release": release.verdict, "release_summary": release_sentence(release)}
     return {**details, **({"without_estimate": json.dumps(missing)} if missing else {})}
 
 

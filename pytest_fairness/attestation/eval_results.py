@@ -7,15 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import bounds_of, counted, format_level
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.threshold_results import ThresholdResult
-from pytest_fairness.report import phrases
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds
-from pytest_fairness.report.view import View
+from pytest_fairness import Exporter, FairnessError, RunReference, did_you_mean
+from pytest_fairness.extend import (
+    ThresholdResult,
+    View,
+    add_model,
+    bounds_of,
+    counted,
+    escape_controls,
+    format_level,
+    phrases,
+    select_thresholds,
+    write_text,
+)
+from pytest_fairness.extend import json_text as json
 
 
 def eval_results(
