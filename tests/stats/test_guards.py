@@ -138,7 +138,7 @@ def test_names_and_order_of_clusters_are_irrelevant(seed: int, random: Any) -> N
 def test_few_varying_clusters_support_no_claim(kind: str) -> None:
     """Two items of 60 make all of the error, and nobody says how far another could lie."""
     rows = [
-        {"item": n, "group": g, "score": 10.0 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
+        {"item": n, "group": g, "score": 10.5 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
         for n in range(60)
         for g in "ab"
     ]
@@ -159,7 +159,7 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("differing", "score", "is_claimed"), [(5, 2.0, False), (6, 2.0, True), (2, 0.5, False), (3, 0.5, True)]
+    ("differing", "score", "is_claimed"), [(5, 2.5, False), (6, 2.5, True), (2, 0.5, False), (3, 0.5, True)]
 )
 def test_claims_need_six_items_that_differ_or_three_of_known_span(
     differing: int, score: float, is_claimed: bool
