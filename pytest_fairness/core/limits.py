@@ -34,6 +34,8 @@ class LimitKind(StrEnum):
     """The number of levels of a crossed factor, such as names or answer formats."""
     EVENTS = "events"
     """Too few events, or clusters that differ, for a claim."""
+    RUNS = "runs"
+    """The number of its run: the interval of a first run would have decided it."""
     UNGRADED = "ungraded"
     """The ungraded answers: they alone can move it across the bound."""
     BOUND = "bound"

@@ -21,6 +21,8 @@ from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
 MOST_GROWTH = 10
 """The growth of a data set from which on it is not said to be written, but that the data set cannot decide."""
+AS_FIRST = "a first run would have decided it: the interval of a later run is wider"
+"""The end of the advice on a threshold that the number of its run limits."""
 
 
 def _relation(judgment: Judgment) -> str:
@@ -47,7 +49,7 @@ def advice(judgment: Judgment) -> str:
     text = ""
     if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
         text = limit_text(limit)
-        if limit.kind == LimitKind.SIZE:
+        if limit.kind in (LimitKind.SIZE, LimitKind.RUNS):
             text += _way_to(limit, judgment)
         if same := _without_variation(estimate):
             only = f"find out whether it could, by a control; more {limit.unit} only repeat it"
@@ -67,12 +69,16 @@ def limit_text(limit: Limit) -> str:
     """
     if limit.kind == LimitKind.UNGRADED:
         return f"its ungraded answers alone can move it across the bound: more {limit.unit} will not help"
+    if limit.needs is None and limit.kind == LimitKind.RUNS:
+        return AS_FIRST
     if limit.needs is None:
         return f"the estimate is on the bound: more {limit.unit} will not help"
     has, of_size = f"has {limit.has:,}", ""
     if limit.worth is not None:
         has, of_size = f"{has}, so unequal that they are worth {limit.worth:.1f}", " of equal size"
     text = f"needs about {limit.needs:,} {limit.unit}{of_size} ({has}) for 80% power"
+    if limit.kind == LimitKind.RUNS:
+        return f"{AS_FIRST}; {text}"
     if limit.kind != LimitKind.LEVELS:
         return text
     besides = "" if limit.items is None else f", and about {limit.items:,} items with them"

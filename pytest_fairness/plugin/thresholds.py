@@ -161,7 +161,8 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
         from pytest_fairness.stats.limits import with_limit
 
         limit = explain_limit(judgment, measured.look, measured.probe)
-        return with_limit(replace(judgment, reason=limit), measured.look.next_share)
+        first_tail = replace(measured.look, run=1).own_tail if measured.look.run > 1 else None
+        return with_limit(replace(judgment, reason=limit), measured.look.next_share, first_tail)
     return judgment
 
 

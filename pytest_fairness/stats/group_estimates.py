@@ -198,6 +198,7 @@ def contrast_estimate(
     *,
     link: Scale = IDENTITY,
     earlier: EarlierGroups | None = None,
+    graded: LinearEstimate | None = None,
     **more: Any,
 ) -> Estimate:
     """Return the rate or mean of one group, or the difference, ratio or odds ratio of two.
@@ -212,6 +213,7 @@ def contrast_estimate(
         link: The function of their means in which the comparison of two groups is linear: see `contrast`.
         earlier: The same groups of earlier models' answers, by which the estimate is adjusted where that reduces
             its error.
+        graded: The estimate from graded attempts, if it is computed already.
         more: Fields of the estimate.
     """
     counts = group_counts(groups, items) | {"breakdown": breakdown} | more
@@ -219,14 +221,15 @@ def contrast_estimate(
     if reason := comparison_reason(groups, link):
         return setting.invalid(name, reason, **counts)
     imputed = list(imputations(groups))
-    estimates = [contrast(parts, SIGNS[: len(groups)], link) for parts in imputed]
-    graded = [group.graded for group in groups]
-    counts["repetition_share"] = _repetition_share(graded, estimates[0].error, link)
+    signs = SIGNS[: len(groups)]
+    estimates = [graded or contrast(imputed[0], signs, link), *(contrast(parts, signs, link) for parts in imputed[1:])]
+    parts = [group.graded for group in groups]
+    counts["repetition_share"] = _repetition_share(parts, estimates[0].error, link)
     counts |= _label_counts(groups, estimates[0].error, link)
     counts["sparse"] = sparse_reason(groups, link)
     counts["fewest_sources"] = _fewest_sources(groups, link)
     counts["suspect"] = suspect_reason(groups, setting.tail)
-    counts["span"] = _possible_span(graded, link)
+    counts["span"] = _possible_span(parts, link)
     if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, link)):
         estimates, counts["repetition_share"] = adjusted, None
         name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))

@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.limits import Limit, LimitKind, SampleChange
+from pytest_fairness.core.limits import UNCHANGED, Limit, LimitKind, SampleChange
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.power import POWER
@@ -29,21 +29,25 @@ UNEQUAL = 0.5
 """The share of sources that they are worth, below which their sizes decide, and not their number."""
 
 
-def with_limit(judgment: Judgment, next_share: float = 1.0) -> Judgment:
+def with_limit(judgment: Judgment, next_share: float = 1.0, first_tail: float | None = None) -> Judgment:
     """Return an undecided judgment with what limits it.
 
     Args:
         judgment: The judgment.
         next_share: The error probability of the next run's intervals over that of this run's.
+        first_tail: The probability to err of a first run, if it is a later one.
     """
     if judgment.verdict is not Verdict.UNDECIDED or judgment.deciding is None or judgment.sensitivity:
         return judgment
     estimate = judgment.deciding.estimate
-    limit = find_limit(estimate, [comparison.bound for comparison in judgment.about_deciding], next_share)
+    bounds = [comparison.bound for comparison in judgment.about_deciding]
+    limit = find_limit(estimate, bounds, next_share)
     if limit is not None and is_open_by_ungraded(judgment):
         limit = Limit(kind=LimitKind.UNGRADED, unit=limit.unit, has=limit.has)
     elif not judgment.straddles:
         limit = _limit_of_claim(estimate)
+    elif limit is not None and first_tail is not None and _Projected(estimate, bounds, first_tail).is_decided():
+        limit = replace(limit, kind=LimitKind.RUNS)
     return replace(judgment, limit=limit)
 
 
@@ -96,7 +100,7 @@ def stays_open(estimate: Estimate, bounds: Sequence[float], tail: float, *, grow
     share = estimate.repetition_share
     remaining = 0.0 if share is None else math.sqrt(max(0.0, 1 - share))
     change = SampleChange(sources=MOST_TIMES) if grows else SampleChange(error=max(remaining, 1e-6))
-    return not _Projected(estimate, bounds, tail).is_decided(change, 0.0)
+    return not _Projected(estimate, bounds, tail).is_decided(change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class _Projected:
     bounds: Sequence[float]
     tail: float
 
-    def is_decided(self, change: SampleChange, power: float) -> bool:
+    def is_decided(self, change: SampleChange = UNCHANGED, power: float = 0.0) -> bool:
         """Return whether the interval of a changed sample clears the bounds by so many of its errors."""
         value, log_scale = self.estimate.value, self.estimate.log_scale and self.estimate.value > 0
         low, high, error = self._interval(change)

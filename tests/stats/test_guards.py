@@ -565,3 +565,18 @@ def test_sources_of_mildly_unequal_size_differ_as_many() -> None:
     draws = np.random.default_rng(0).normal(0, np.sqrt(sizes), (200, len(sizes)))
     counted = [differing(influences, sizes) / differing(influences) for influences in draws]
     assert np.median(counted) > 0.8
+
+
+def test_ratings_at_an_undeclared_ceiling_are_never_fair() -> None:
+    """Regression: a ratio of ratings of 7 in 80%, with a rare 1 that few samples show, was fair on its bound in 12%."""
+    rows = [
+        {"item": n, "group": group, "stars": 7.0 - (n + shift) % 5 // 4}
+        for n in range(40)
+        for group, shift in (("a", 0), ("b", 2))
+    ]
+    for extremes, is_fair in ((None, False), ({"stars": (1, 7)}, True)):
+        measured = Measured.from_rows(rows, item="item", groups=["group"], extremes=extremes)
+        for metric, bound in (("ratio", 0.5), ("difference", -3.0)):
+            estimate = getattr(measured, metric)("stars", **PAIR)
+            assert (estimate.decide(">=", bound).value == "fair") is is_fair
+            assert ("80% of the numbers of a are 7" in estimate.sparse) is not is_fair

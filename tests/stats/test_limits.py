@@ -9,8 +9,10 @@ import pytest
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import Limit, LimitKind, SampleChange
+from pytest_fairness.core.messages import limit_text
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.limits import find_limit, stays_open
+from pytest_fairness.stats.limits import find_limit, stays_open, with_limit
 from pytest_fairness.stats.measured import Measured
 
 RATING = (3.6, 0.05)
@@ -103,3 +105,19 @@ def test_estimate_on_its_bound_has_no_number() -> None:
     assert find_limit(estimate, [0.5]) == Limit(kind=LimitKind.BOUND, unit="items", has=31)
     assert find_limit(estimate, []) is None
     assert find_limit(Estimate("mean", "mean", value=math.nan, low=0, high=1, invalid="none"), [0.5]) is None
+
+
+def test_later_run_is_the_limit_where_a_first_one_would_decide() -> None:
+    rows = [{"item": n, "yes": n % 2} for n in range(100)]
+    first, later = (Measured.from_rows(rows, item="item", groups=[], confidence=level) for level in (0.955, 0.9999))
+
+    def threshold() -> None:
+        assert later.rate("yes") <= 0.62
+
+    judgment = judge(threshold)
+    assert first.rate("yes").decide("<=", 0.62).value == "fair"
+    for first_tail, kind in ((0.0225, LimitKind.RUNS), (None, LimitKind.SIZE)):
+        limit = with_limit(judgment, first_tail=first_tail).limit
+        assert limit is not None
+        assert (limit.kind, limit.has) == (kind, 100)
+        assert limit_text(limit).startswith("a first run") is (kind == LimitKind.RUNS)
