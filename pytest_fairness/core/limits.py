@@ -1,4 +1,4 @@
-"""What limits a threshold that is undecided, with the number that would decide it."""
+"""The limit of an undecided threshold, with the number that would decide it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNCHANGED = SampleChange()
 
 
 class LimitKind(StrEnum):
-    """What sets the end of an interval that crosses a bound, or keeps a claim open."""
+    """The kind of a limit, which sets the end of an interval that crosses a bound, or keeps a claim open."""
 
     SIZE = "size"
     """The number of items or sources: by their error, or by a share of them that may be unseen."""
@@ -44,7 +44,7 @@ class LimitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(JsonRecord):
-    """What limits a threshold, with the number that would decide it in 80% of runs if the estimate holds."""
+    """The limit of an undecided threshold, with the number that decides it in 80% of runs if the estimate holds."""
 
     kind: str
     """A `LimitKind`."""

@@ -365,7 +365,7 @@ class ThresholdResult(MetricResult):
     outside_probability: float | None = None
     advice: str = ""
     limit: Limit | None = field(default=None, metadata=OPTIONAL)
-    """What limits an undecided threshold, with the number that it needs; ``advice`` has it in words."""
+    """The limit of an undecided threshold, with the number that it needs; ``advice`` has it in words."""
     causes: Sequence[CauseResult] = ()
     """The causes of an invalid verdict, or of answers that keep it open."""
     p_value: float | None = None

@@ -63,7 +63,7 @@ class Judgment:
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     limit: Limit | None = None
-    """What limits it where it is undecided; None where that is not known."""
+    """The limit of an undecided one; None where it is not known."""
     larger: float = 1.0
     """The size of the full sample over that of the part which ``sampling`` takes."""
     sampling: str = ""

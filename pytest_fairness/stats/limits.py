@@ -1,4 +1,4 @@
-"""What limits an undecided threshold: projections of its interval to larger samples.
+"""The limit of an undecided threshold, from projections of its interval to larger samples.
 
 A projection is the interval of a sample that repeats this one: with more items or sources, with more levels of a
 crossed factor, or with endless repetitions. It has all parts of an interval, so advice and verdicts share all rules.
@@ -112,7 +112,12 @@ class _Projected:
     tail: float
 
     def is_decided(self, change: SampleChange = UNCHANGED, power: float = 0.0) -> bool:
-        """Return whether the interval of a changed sample clears the bounds by so many of its errors."""
+        """Return whether the interval of a changed sample clears the bounds.
+
+        Args:
+            change: The change of the sample.
+            power: The distance from each bound, in standard errors.
+        """
         value, log_scale = self.estimate.value, self.estimate.log_scale and self.estimate.value > 0
         low, high, error = self._interval(change)
         numbers = [value, low, high, *self.bounds]

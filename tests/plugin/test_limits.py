@@ -1,4 +1,4 @@
-"""What limits a threshold is the same in the terminal, the results file, the looks of a run and the plan."""
+"""The limit of a threshold: the same in the terminal, the results file, the looks of a run and the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What limits an undecided estimate: advice that a larger sample would bear out."""
+"""The limit of an undecided estimate: advice that a larger sample would bear out."""
 
 from __future__ import annotations
 
