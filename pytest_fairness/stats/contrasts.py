@@ -114,7 +114,9 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
     size = max(map(abs, values)) if link is IDENTITY else 1.0
     sizes = np.sum([part.shares[0] for part in parts], axis=0)
     effective = differing(influences[0], sizes)
-    few = effective < fewest or negligible(float(np.square(influences[0]).sum()), clusters, size)
+    if negligible(float(np.square(influences[0]).sum()), clusters, size):
+        effective = 0.0
+    few = effective < fewest
     is_known = not single and (few or not clustered) and all(part.span is not None for part in parts)
     unseen = _Unseen(parts, signs, link, influences, clusters, effective, few) if is_known else None
     return LinearEstimate(
