@@ -13,6 +13,7 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.core.marks import DIFFERENCES, ODDS_RATIOS, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.breakdowns import GroupComparison
@@ -32,6 +33,8 @@ from pytest_fairness.stats.quantiles import t_tail
 
 DRAWS = 20_000
 SEED = 20_240_229
+NO_PART = 1e-9
+"""Part of a pair's variance that other pairs do not explain, by rounding."""
 FEWEST_DRAWS = 20
 """Number of draws beyond a simulated quantile, below which Bonferroni's tail is used instead."""
 
@@ -84,17 +87,20 @@ def family(
         pairs = [(group, reference) for group in groups if group is not reference]
     pairs = [comparison.sample.compared(comparison.vector, comparison.by, *pair) for pair in pairs]
     contrasts = [
-        contrast([first.graded, second.graded], (1, -1), kind.link)
+        None
+        if comparison_reason([first, second], kind.link)
+        else contrast([first.graded, second.graded], (1, -1), kind.link)
         for first, second in pairs
-        if not comparison_reason([first, second], kind.link)
     ]
-    tail = simultaneous(contrasts, folded=to is None)
+    tail = simultaneous([pair for pair in contrasts if pair is not None], folded=to is None)
     members = {}
     setting = comparison.sample.setting
-    for first, second in pairs:
+    for (first, second), graded in zip(pairs, contrasts, strict=True):
         name, number = naming(first.name, second.name), items((first, second))
         breakdown = comparison.lazy_breakdown(first, second, link=kind.link)
-        estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, link=kind.link)
+        estimate = contrast_estimate(
+            setting, name, (first, second), number, breakdown, tail, link=kind.link, graded=graded
+        )
         if to is None and not estimate.invalid:  # chance, or ungraded answers, may reverse the order of the two rates
             estimate = estimate.with_ends(kind.fold)
         members[f"{first.name}{kind.key}{second.name}"] = estimate
@@ -125,6 +131,11 @@ def worst_estimate(
         low = 0.0 if invalid else min(lows)
         return low, max(min(highs), low, worst.value)
 
+    def project(tail: float, change: SampleChange) -> tuple[float, float, float]:
+        projected = [member.projection(tail, change) for member in sound if member.projection]
+        lows, highs, errors = zip(*projected, strict=True)
+        return 0.0 if invalid else min(lows), max(*highs, worst.value), max(errors)
+
     suspect = invalid or next((member.suspect for member in sound if member.suspect), "")
     sparse = next((member.sparse for member in sound if member.sparse), "")
     return replace(
@@ -135,10 +146,11 @@ def worst_estimate(
         strict_low=None,
         strict_high=None,
         ends_at=ends_at,
+        projection=project,
         strict_at=None,
         suspect=suspect,
         sparse=sparse,
-        **counts,
+        **{**counts, "levels_unit": worst.levels_unit},
     )
 
 
@@ -189,18 +201,32 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
 
 def _largest(correlation: Floats, df: float) -> Floats:
     """Return draws of the largest absolute value of a multivariate t."""
-    values, vectors = np.linalg.eigh(correlation)
-    # The symmetric root: eigenvectors have any sign, and with equal eigenvalues any direction, by rounding.
-    root = (vectors * np.sqrt(np.where(values > 1e-12, values, 0.0))) @ vectors.T
+    root = _root(correlation)
     normals, generator = _normal_draws(len(root))
-    largest: Floats = reduce(np.maximum, np.abs(normals @ root).T)
+    largest: Floats = reduce(np.maximum, np.abs(root.T @ normals))
     if np.isfinite(df):
         largest = largest / np.sqrt(deepcopy(generator).chisquare(df, DRAWS) / df)
     return largest
 
 
+def _root(correlation: Floats) -> Floats:
+    """Return a matrix L with L^T L = ``correlation``, shape (rank, pairs): Cholesky's, without rows of zeros.
+
+    The pairs of k groups have a rank of k - 1, so 30 groups need 29 draws each, and not 435. Pairs keep their order, so
+    that rounding changes nothing: eigenvectors have any sign, and with equal eigenvalues any direction.
+    """
+    rows: list[Floats] = []
+    remaining = correlation.diagonal().copy()
+    for index in range(len(correlation)):
+        if remaining[index] > NO_PART:
+            explained = sum((row[index] * row for row in rows), np.zeros(len(correlation)))
+            rows.append((correlation[index] - explained) / np.sqrt(remaining[index]))
+            remaining -= np.square(rows[-1])
+    return np.array(rows)
+
+
 @lru_cache(maxsize=2)
 def _normal_draws(size: int) -> tuple[Floats, np.random.Generator]:
-    """Return normal draws, shape (DRAWS, size), and the generator in the state after them."""
+    """Return normal draws, shape (size, DRAWS), and the generator in the state after them."""
     generator = np.random.default_rng(SEED)
-    return generator.standard_normal((DRAWS, size)), generator
+    return generator.standard_normal((size, DRAWS)), generator

@@ -18,7 +18,6 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.linear_estimate import FEWEST_DIFFERING, UNBOUNDED, Ends, EndsAt, LinearEstimate, differing
-from pytest_fairness.stats.quantiles import exact_ends
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.outcome_vectors import GroupOutcomes
@@ -183,9 +182,7 @@ def _shifted(
     value, variance = plain.scale.back(position), regression.variance
     trials = value * (1 - value) / variance if plain.trials else 0.0
     exact = plain.exact
-    if plain.trials:
-        exact = partial(exact_ends, value, trials)
-    elif exact is not None:
+    if exact is not None:
         exact = partial(_scaled_ends, plain, exact, position, math.sqrt(variance / plain.variance))
     if unseen is not None and part.unseen is not None:
         unseen = partial(_unseen_in_both, plain, unseen, part, regression.slope, position)
@@ -195,8 +192,10 @@ def _shifted(
         influences=[regression.residuals],
         trials=trials,
         counts_clusters=False,
+        exact_trials=trials,
         exact=exact,
         unseen=unseen,
+        unseen_changed=None,
     )
 
 

@@ -90,7 +90,8 @@ def _plain(estimate: Estimate) -> Estimate:
         return estimate.value - reach, estimate.value + reach
 
     low, high = ends_at((1 - estimate.confidence) / 2)
-    return replace(estimate, low=low, high=high, ends_at=ends_at, strict_low=None, strict_high=None, strict_at=None)
+    plain = replace(estimate, strict_low=None, strict_high=None, strict_at=None)
+    return replace(plain, low=low, high=high, ends_at=ends_at, projection=None)
 
 
 def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:

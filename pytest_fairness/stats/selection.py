@@ -66,7 +66,7 @@ class Selection:
         self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
-        self.setting = Setting(confidence, {}, note)
+        self.setting = Setting(confidence, {}, note, columns.crossed or "")
         self.history: SampleHistory | None = None
         """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
@@ -121,7 +121,8 @@ class Selection:
     def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
         """Return the same attempts with other clusters: see `Columns.reclustered`."""
         columns = self.columns.reclustered(name, codes, crossed=crossed)
-        return self.replaced(columns=columns, clusterings=columns.clusterings())
+        setting = replace(self.setting, crossed=columns.crossed or "")
+        return self.replaced(columns=columns, clusterings=columns.clusterings(), setting=setting)
 
     @property
     def items(self) -> int:

@@ -14,10 +14,12 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.messages import limit_text
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.served_models import unlike_responders
-from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
+from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.clustering import find_undeclared_clusters
+from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.origins import find_responders
 from pytest_fairness.stats.responses import find_responses
 
@@ -214,9 +216,8 @@ def _needed(response: ControlResponse) -> str:
     estimate = response.estimate
     if estimate is None or estimate.invalid:
         return ""
-    growth = growth_to_decide(estimate, [response.at_least], 1.0)
-    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
-    return "" if growth is None else f"needs about {math.ceil(now * growth):,} {unit} (has {now:,}) for 80% power"
+    limit = find_limit(estimate, [response.at_least])
+    return "" if limit is None or limit.needs is None else limit_text(limit)
 
 
 def _with_responses_of_slices(

@@ -18,7 +18,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
 from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.sequential_looks import Look, Size, explain_items_limit
+from pytest_fairness.plugin.sequential_looks import Look, Size, explain_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers
@@ -128,7 +128,7 @@ def test_items_limit_where_no_claim_of_the_last_look_is_in_reach() -> None:
         gap = Estimate("gap", "gap", value=distance, low=-1, high=1 + distance, error=1.0, repetition_share=0.0)
         comparison = compare(gap, ">=", 0.0)
         judgment = Judgment(Verdict.UNDECIDED, [comparison], deciding=comparison)
-        assert bool(explain_items_limit(judgment, first, probe)) is limits
+        assert bool(explain_limit(judgment, first, probe)) is limits
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
