@@ -230,6 +230,10 @@ class RatingScale:
     unknown: ClassVar[None] = None
 
     @property
+    def first_words(self) -> frozenset[str]:
+        return frozenset({"0", *_NUMBER_WORDS})
+
+    @property
     def all_values(self) -> frozenset[Any]:
         return frozenset({self.low, self.high})
 

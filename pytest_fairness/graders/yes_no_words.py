@@ -7,7 +7,7 @@ from functools import lru_cache
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.lazy_patterns import caseless_pattern
+from pytest_fairness.core.lazy_patterns import caseless_pattern, lower
 from pytest_fairness.graders.extraction import languages
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.final_statement import ExtractedAnswer
@@ -78,10 +78,14 @@ def grade_words(prompt: Prompt, answer: Answer, yes: tuple[str, ...], no: tuple[
     text = answer_text(answer)
     if not text:
         return nothing_read(answer, "no answer")
-    if _TWICE_DENIED.search(strip_markup(text)):
+    plain = strip_markup(text)
+    folded = lower(plain)
+    if _TWICE_DENIED.search(plain if "no to" in folded else plain[:_SHORT]):
         return nothing_read(answer, "a no to a refusal")
     text = _EMPHATIC_YES.sub("Yes", _EMPHATIC_NO.sub("No", text))
-    text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
+    text = _NO_TO_THE_ASKER.sub("", text)
+    if "true that" in folded or "no " in folded or "no." in folded:
+        text = _NO_IDIOMS.sub(" ", text)
     extract = _extract_from_short if len(text) <= _SHORT else _extract
     extracted = extract(text, yes, no)
     if not extracted.is_single or (not extracted.certain and refuses(text)):

@@ -116,6 +116,14 @@ UNKNOWN = pattern(
 )
 """Statements that a question cannot be answered from the given information."""
 
+UNKNOWN_WORDS = frozenset(
+    (
+        "cannot could possible impossible unable hard way does do not insufficient no without lacks lack lacking enough"
+        " undetermined indeterminate unknown unclear unanswerable nobody nothing never leaves leave open determine"
+    ).split()
+)
+"""Words of which each such statement in English has one."""
+
 CANNOT_ANSWER = pattern(
     r"(?:i |we |it |the answer |this )?(?:cannot|unable to|not able to) (?:answer|decide|say|tell)\w*|cannot be \w+"
 )

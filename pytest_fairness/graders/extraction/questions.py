@@ -22,6 +22,7 @@ _WAITS_ABROAD = (
     r"wart|aufschieb|aufgeschoben|verschoben|hinausgezögert|aufzuschieben|esper[ae]|aplaz|pospon|demora|attend|tarder|repouss|adi[ae]r|aspett|attender|rimand"
     r"|wacht|uitstel|bekle|ertele|czeka|zwleka|等|拖|待|기다|미루"
 )
+_STEMS = ("wait", "delay", "postpon", "put", *(stem for stem in _WAITS_ABROAD.split("|") if "[" not in stem), "esper", "adi")
 WAITING = caseless_pattern(rf"\b{_WAITS}|{_WAITS_ABROAD}")
 """Words for waiting: without one, an answer neither denies nor allows it."""
 
@@ -118,7 +119,7 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
     if len(text) <= _SHORT:
         return False
     text = strip_markup(text)
-    if WAITING.search(text) and not WAITING.search(question):
+    if any(map(lower(text).__contains__, _STEMS)) and WAITING.search(text) and not WAITING.search(question):
         waits = _ALLOWS_WAITING if value else _DENIES_WAITING
         if any(
             not _IF.search(text, _clause_start(text, match.start()), match.start()) for match in waits.finditer(text)

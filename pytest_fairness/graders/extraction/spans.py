@@ -9,12 +9,9 @@ from itertools import islice
 from typing import Any
 
 from pytest_fairness.graders.extraction import languages, patterns
+from pytest_fairness.graders.extraction.focus import SHORT
 from pytest_fairness.graders.extraction.normalization import trim_and_fold
 from pytest_fairness.graders.extraction.vocabulary import Names, OptionMention
-
-SHORT = 500
-"""The most characters of a short text: all its sentences are read, and an option that it only mentions is its answer.
-"""
 
 _SENTENCE, _CLAUSE = 400, 120
 """The most characters of a sentence, and of a clause before a position."""

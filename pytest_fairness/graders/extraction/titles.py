@@ -23,6 +23,7 @@ ANY = "|".join(sorted(_CANONICAL.keys() - {"m", "fr", "sir", "bay", "pan"}, key=
 """Titles that are no words of another kind, as a part of a pattern."""
 
 _TITLED = lazy_pattern(rf"({'|'.join(sorted(_CANONICAL, key=len, reverse=True))})\.?\s+(?=\S)", re.IGNORECASE)
+_ENDS = ("r.", "s.", "x.", "e.", "M.", "a.", "t.", "f.", "g.", "v.", "w.")
 _DOTTED = lazy_pattern(
     r"(?<!\w)(?:(Mr|Mrs|Ms|Mx|Mme|Mlle|Dra?|Dott|Prof|Hr|Sra?|Srta|Sig|Dhr|Mevr|Mw)\.[ \t]?(?=[^\W\d_])"
     r"|(M)\.[ \t](?=[A-Z\u00c0-\u00de]))"
@@ -50,6 +51,6 @@ def remove_dots(text: str) -> str:
     >>> remove_dots("Mr. Yildirim. Not Sig.ra Riva.")
     'Mr Yildirim. Not Sigra Riva.'
     """
-    if "." not in text:
+    if not any(map(text.__contains__, _ENDS)):
         return text
     return _DOTTED.sub(lambda title: f"{title[1] or title[2]} ", text.replace("Sig.ra", "Sigra"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
+from pytest_fairness.core.lazy_patterns import caseless_pattern, fold, lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
 from pytest_fairness.graders.extraction.normalization import CJK, strip_markup, trim, trim_and_fold
 from pytest_fairness.graders.extraction.titles import ANY, remove_dots, split_title, title_pattern
@@ -27,6 +27,7 @@ _IS_OR = lazy_pattern(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b
 _GLOSS = lazy_pattern(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
 _HAS_CJK = lazy_pattern(rf"[{CJK}]")
 _UNSPACED = lazy_pattern(rf"[{CJK}]{{2,}}")
+_WORDS = lazy_pattern(r"\w+")
 _LETTERS = lazy_pattern(r"[^\W\d_]+")
 _PARTICLES = "\uc744|\ub97c|\uc774|\uac00|\uc740|\ub294|\ub3c4|\uc785\ub2c8\ub2e4|\uc774\ub77c\uace0|\uc77c"
 """Korean particles, which are written together with the word before them."""
@@ -52,6 +53,10 @@ class Names(Protocol):
 
     @property
     def unknown(self) -> Any: ...
+
+    @property
+    def first_words(self) -> frozenset[str]:
+        """Every word that a mention of a value has, in lower case; "0" stands for all numbers."""
 
     @property
     def all_values(self) -> frozenset[Any]:
@@ -90,7 +95,15 @@ class Vocabulary:
     has_texts: bool = False
     """Whether each label has a text of its own, which words after the label must not contradict."""
 
-    @property
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The first and the last word of each text, and the labels that are no words of English."""
+        texts = [words for text in self.texts if (words := _WORDS.findall(text))]
+        words = {words[0] for words in texts} | {words[-1] for words in texts}
+        words |= {word for label in self.labels for word in _WORDS.findall(label)}
+        return frozenset(words | (patterns.UNKNOWN_WORDS if self.unknown is not None else set()))
+
+    @cached_property
     def all_values(self) -> frozenset[Any]:
         return _NOTHING.union(*self.texts.values())
 
@@ -296,7 +309,7 @@ def build_vocabulary(
     return Vocabulary(
         _group_by_name(labels, trim),
         _group_by_name(texts, _shorten),
-        _build_pattern(tuple(trim(strip_markup(name)) or name for name, _ in labels), _START, r"(?!\w)"),
+        _build_pattern(tuple(trim(strip_markup(name)) or name for name, _ in labels), _START, r"(?!\w)", _any_case),
         _build_pattern(tuple(_shorten(strip_markup(name)) or name for name, _ in texts), _START + _ANY_ARTICLE, _END),
         unknown,
         any(name.rstrip().endswith("?") for name, _ in texts),
@@ -322,8 +335,14 @@ def _is_unknown_option(name: str) -> bool:
     return len(name) <= 60 and (patterns.UNKNOWN.search(name) or patterns.CANNOT_ANSWER.match(name)) is not None
 
 
+def _any_case(text: str) -> re.Pattern[str]:
+    return lazy_pattern(text, re.IGNORECASE)
+
+
 @lru_cache(maxsize=1024)
-def _build_pattern(names: tuple[str, ...], before: str, after: str) -> re.Pattern[str]:
+def _build_pattern(
+    names: tuple[str, ...], before: str, after: str, kind: Callable[[str], re.Pattern[str]] = caseless_pattern
+) -> re.Pattern[str]:
     """Return a pattern of names, compiled on first use: a name that is the whole answer needs none."""
     longest_first = sorted(names, key=len, reverse=True)
     words = "|".join(map(_name_pattern, longest_first))
@@ -337,7 +356,7 @@ def _build_pattern(names: tuple[str, ...], before: str, after: str) -> re.Patter
     unspaced += "|" * bool(unspaced and single) + (
         f"(?<=[\u662f\u4e3a\u70ba\u8bf4\u8aaa\u9009\u9078])(?:{single}){after}" if single else ""
     )
-    return lazy_pattern(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
+    return kind(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""))
 
 
 def _name_pattern(name: str) -> str:
