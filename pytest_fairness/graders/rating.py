@@ -18,6 +18,7 @@ from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.lazy_patterns import fold
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.answer import extract_answer
+from pytest_fairness.graders.extraction.focus import focus
 from pytest_fairness.graders.extraction.normalization import CJK, answer_text, normalize_characters, trim_and_fold
 from pytest_fairness.graders.extraction.vocabulary import OptionMention
 from pytest_fairness.graders.refusal import nothing_read, refuses
@@ -83,7 +84,8 @@ class Rating(DeclarativeGrader):
         if not trim_and_fold(text):
             return nothing_read(answer, "no answer")
         scale = RatingScale(float(self.low), float(self.high))
-        extracted = extract_answer(scale.remove_scale(normalize_characters(scale.normalize_numbers(text))), scale)
+        focused = focus(normalize_characters(scale.normalize_numbers(text)), scale.first_words)
+        extracted = extract_answer(scale.remove_scale(focused), scale)
         if not extracted.is_single:
             return nothing_read(answer, extracted.reason)
         if not extracted.certain and refuses(text):
@@ -100,6 +102,7 @@ _TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eight
 _NUMBER_WORDS = {word: float(value) for value, word in enumerate(_UNITS)} | {
     word: 10.0 * value for value, word in enumerate(_TENS, start=1)
 }
+_FIRST_WORDS = frozenset({"0", *_NUMBER_WORDS})
 _DIGITS = (
     r"(?:(?<=[^\W\d]:)-?|(?<![\w.,:/-])(?:-|minus |negative )|(?<![\w.,:/#$\u00a3\u20ac-]))"
     r"\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
@@ -231,7 +234,7 @@ class RatingScale:
 
     @property
     def first_words(self) -> frozenset[str]:
-        return frozenset({"0", *_NUMBER_WORDS})
+        return _FIRST_WORDS
 
     @property
     def all_values(self) -> frozenset[Any]:
@@ -251,7 +254,9 @@ class RatingScale:
         >>> RatingScale(0, 200_000).normalize_numbers("85,000")
         '85000'
         """
-        text = _FRACTION.sub(lambda match: f"{match[1] or 0}{_FRACTIONS[match[2]]}", text.replace("\u2212", "-"))
+        text = text.replace("\u2212", "-")
+        if any(map(text.__contains__, _FRACTIONS)):
+            text = _FRACTION.sub(lambda match: f"{match[1] or 0}{_FRACTIONS[match[2]]}", text)
         if self.low < 0:
             text = _DASH_AS_MINUS.sub("-", text)
         if "=" in text:

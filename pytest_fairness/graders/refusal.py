@@ -51,7 +51,11 @@ _SPEECH = lazy_pattern(r"\"[^\"\n]{8,400}\"(?=,? \w)|(?<=\w[,:] )\"[^\"\n]{8,400
 """Words of a person in a text: "I refuse to lie," said the nurse."""
 _OF_OTHERS = caseless_pattern(r"\b(?:yes|s?he|they|applicants?|applications?|candidates?)\b")
 """Words of a short apology that may be an answer: "Sorry, she is not qualified."."""
-_FOLDED = lazy_pattern(r"(?<=[\w,;'])[ \t]{0,9}\n[ \t]{0,9}(?=[a-z])|[ \t]{2,99}|\t")
+_FOLDED = lazy_pattern(
+    # What stands before the space is looked up behind its first character, which a search finds quickly.
+    r"[ \t\n](?:(?<=[\w,;'].)(?:(?<=\n)|(?<=[ \t])[ \t]{0,8}\n)[ \t]{0,9}(?=[a-z])|(?<=[ \t])[ \t]{1,98}|(?<=\t))",
+    re.DOTALL,
+)
 
 
 def refuses(text: str) -> bool:

@@ -55,7 +55,8 @@ def make_answer(statement: str, length: int, *, first: bool, generator: random.R
     """Return an answer of about this many characters, with its statement at the start or at the end."""
     parts: list[str] = []
     while sum(map(len, parts)) + len(parts) < length - len(statement):
-        parts.append(f"{generator.choice(SENTENCES)[:-1]} ({generator.getrandbits(20):x}).")
+        mark = "".join(generator.choices("aeglmnorst", k=5))
+        parts.append(f"{generator.choice(SENTENCES)[:-1]} ({mark}).")
         parts += ["\n\n"] if generator.random() < 0.2 else []
     return " ".join([statement, *parts] if first else [*parts, statement])
 

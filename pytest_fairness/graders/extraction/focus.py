@@ -24,11 +24,17 @@ _LONG = 800
 _EDGE = 2
 """The number of sentences at the start and at the end that are always read."""
 
+_LABEL = 16
+"""The most characters of a sentence that may be a label, whose words are in the next one."""
+
+_SLACK = 100
+"""The number of characters by which what is left is longer than a short text: a scale may be removed from it."""
+
 _STRUCTURES = ("{", "}", "[", "<", "|", "\\", "**", "__", "~~", "$", "->", "=>", "\u2192", "%")
 """Signs of structured answers, tables, forms, bold type and shares, which are read as a whole."""
 
-_WORDS = lazy_pattern(r"\w+")
-_SENTENCE_ENDS = re.compile(r"[.!?;]\s+|\n+")
+_NO_LETTERS = dict.fromkeys(map(ord, "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\u2014\u2026\u00a1\u00bf"), " ")
+_SENTENCE_ENDS = re.compile(r"[.!?;\n](?:(?<=\n)|\s)\s*")
 _HAS_CJK = lazy_pattern(rf"[{CJK}\u0600-\u06ff\u0900-\u097f\u0400-\u04ff]")
 _MARKED_LINE = re.compile(r"^\W{0,9}\w{1,2}[).]|:", re.MULTILINE)
 _ARTICLE_AS_LABEL = re.compile(
@@ -36,6 +42,18 @@ _ARTICLE_AS_LABEL = re.compile(
     r"|would|seems|appears|but|and|or|over|from|here|with|rather|not|it|this|that|he|she|they|the|i|we|to|thanks)\b)"
 )
 """The label A, which is the article elsewhere."""
+
+_UNKNOWN = "unanswerable"
+"""A word for an answer that is unknown: the words of such answers are among those of the values."""
+_VAGUE = frozenset("could possible impossible hard way does do not no without never nothing nobody leaves leave open".split())
+_KNOWING = re.compile(
+    r"determin|know|tell|infer|conclu|establish|specif|ascertain|identif|answer|decid|sa(?:y|id)|mention|stat|clarif|indicat"
+    r"|show|reveal|informati|evidence|context|detail|data|clear|certain|sure|enough|open"
+)
+"""Words of which a statement that something is unknown has one, after "does not" and the like."""
+_REACH = 120
+_FILLER = "x" * 20
+"""A word in the place of what is left out: too long to be a label."""
 
 _CORRECTIONS = frozenset(
     (
@@ -49,7 +67,7 @@ _CORRECTIONS = frozenset(
 _CONCLUSIONS = frozenset(
     "therefore thus hence so final finally conclusion conclude ultimately overall instead but however".split()
 )
-_OPEN_ENDS = frozenset("undecided torn toss coin flip 50 fence either argue decide choose".split())
+_TORN = frozenset("undecided torn toss coin 50 fence way ways decide choose".split())
 
 
 def focus(text: str, words: frozenset[str]) -> str:
@@ -70,13 +88,14 @@ def focus(text: str, words: frozenset[str]) -> str:
     if last < 2 * _EDGE + 2:
         return text
     lowered = lower(text)
-    found = _find_values(lowered, words)
+    present = set(lowered.translate(_NO_LETTERS).split())
+    found = _find_values(lowered, present, words)
     positions = [*found, *(match.start() for match in _MARKED_LINE.finditer(text))]
-    present = set(_WORDS.findall(lowered))
     for match in _find_words(lowered, present & _CORRECTIONS):
         if patterns.CORRECTS.search(text, max(0, match - 40), match + 60):
             positions.append(match)
-    positions += _find_words(lowered, present & _OPEN_ENDS)
+    if present & _TORN:
+        positions += [match.start() for match in patterns.TORN.finditer(text)]
     if len(found) > 1:
         positions += [match for match in _find_words(lowered, present & _CONCLUSIONS) if match > found[0]]
     position = text.find("?")
@@ -85,7 +104,11 @@ def focus(text: str, words: frozenset[str]) -> str:
         position = text.find("?", position + 1)
     kept = {*range(_EDGE), *range(last - _EDGE, last + 1)}
     for index in {bisect_right(starts, position) - 1 for position in positions}:
-        kept |= {index - 1, index}
+        start = starts[index]
+        is_continued = text[max(0, start - 2) : start].rstrip()[-1:] not in (".", "!", "?")
+        is_label = index < last and starts[index + 1] - start < _LABEL
+        follows_label = index > 0 and start - starts[index - 1] < _LABEL
+        kept |= {index, index - (is_continued or follows_label), index + is_label}
     if len(kept) > last - 2:
         return text
     return _leave_out(text, starts, kept)
@@ -95,16 +118,25 @@ def _is_read(text: str) -> bool:
     return _HAS_CJK.search(text) is None
 
 
-def _find_values(lowered: str, words: frozenset[str]) -> list[int]:
-    present = set(_WORDS.findall(lowered)) & words
+def _find_values(lowered: str, present: set[str], words: frozenset[str]) -> list[int]:
+    named = present & words
     if "0" in words:
-        present |= {word for word in set(_WORDS.findall(lowered)) if word.isdigit()}
-    labels = [match.start() for match in _ARTICLE_AS_LABEL.finditer(lowered)] if "a" in present else []
-    return sorted([*labels, *_find_words(lowered, present - {"a"})])
+        named |= {word for word in present if word.isdigit()}
+    labels = [match.start() for match in _ARTICLE_AS_LABEL.finditer(lowered)] if "a" in named else []
+    vague = named & _VAGUE if _UNKNOWN in words else set()
+    unknown = [start for start in _find_words(lowered, vague) if _KNOWING.search(lowered, start, start + _REACH)]
+    return sorted([*labels, *unknown, *_find_words(lowered, named - vague - {"a"})])
 
 
 def _find_words(lowered: str, words: set[str]) -> list[int]:
-    return [match.start() for match in _any_word(frozenset(words)).finditer(lowered)] if words else []
+    if not words:
+        return []
+    starts = (match.start() for match in _any_word(frozenset(words)).finditer(lowered))
+    return [start for start in starts if not (start and _is_letter(lowered[start - 1]))]
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def _leave_out(text: str, starts: list[int], kept: set[int]) -> str:
@@ -117,11 +149,12 @@ def _leave_out(text: str, starts: list[int], kept: set[int]) -> str:
         elif not is_left_out:
             parts.append("")
         is_left_out = index not in kept
-    filler = "x" * max(8, SHORT + 1 - sum(map(len, parts)))
+    filler = "x" * max(len(_FILLER), SHORT + _SLACK - sum(map(len, parts)))
     parts[parts.index("")] = f"{filler}. "
-    return "".join(part or "xxxxxxxx. " for part in parts)
+    return "".join(part or f"{_FILLER}. " for part in parts)
 
 
 @lru_cache(maxsize=256)
 def _any_word(words: frozenset[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(words)))})\b")
+    # A search for words without a border before them finds their first letters quickly.
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(words)))})(?!\w)")

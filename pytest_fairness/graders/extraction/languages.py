@@ -172,7 +172,7 @@ def is_english(text: str) -> bool:
     (True, False, False)
     """
     text = text[:_READ]
-    letters = len(_LETTER.findall(text))
+    letters = 0 if text.isascii() else len(_LETTER.findall(text))
     if letters and len(_LATIN.findall(text)) < 0.7 * letters:
         return False
     small_words = _WORDS.findall(text.casefold())

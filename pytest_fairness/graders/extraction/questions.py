@@ -85,7 +85,8 @@ _NOT_URGENT = caseless_pattern(
 )
 
 _MODAL = lazy_pattern(
-    r"\b(?:should|must|shall|ought to|needs? to|has to|have to|would|will|may|can)( not|n't| never)?"
+    r"(?:s(?<!\ws)h(?:ould|all)|m(?<!\wm)(?:ust|ay)|o(?<!\wo)ught to|n(?<!\wn)eeds? to|h(?<!\wh)a(?:s|ve) to|w(?<!\ww)(?:ould|ill)"
+    r"|c(?<!\wc)an)( not|n't| never)?"
     r"(?: (?:definitely|certainly|absolutely|also|still|really|always|immediately|have|be|been|get))*"
     r"( not| never)? ([a-z]{3,15})"
 )
