@@ -214,7 +214,10 @@ _TO = (
     r"|\u5206?\u5230|\u81f3|(?<=[dt][ea]n))\s{0,3}"
 )
 """The "to" of "1 to 10", in the languages of the suites."""
-_BOUND = r"(?:minim(?:um|al\w{0,2})|maxim(?:um|al\w{0,2})|m[i\u00ed]nim[oa]|m[a\u00e1]xim[oa]|massim[oa]|lowest|highest|extreme)"
+_BOUND = (
+    r"(?:minim(?:um|al\w{0,2})|maxim(?:um|al\w{0,2})|m[i\u00ed]nim[oa]|m[a\u00e1]xim[oa]|massim[oa]|lowest"
+    r"|highest|extreme)"
+)
 _UP_TO = r"(?:'?(?:y?[ae])(?: kadar)?(?=\s)|\s?\uae4c\uc9c0(?:\uc758)?|\s?\u5206)?"
 
 
@@ -298,9 +301,11 @@ class RatingScale:
             rf"|(?:\b(?:where|with|and)|[,;(])\s{{0,3}}(?:an? )?(?:{low}|{high})\s{{0,3}}"
             r"(?:=|(?:is|being|means|meaning|represents|representing|for)\b)[^,;.)\n]{0,60}"
             rf"|\b{high}[- ](?:point|star)s? scale"
-            rf"|(?:\b(?:an?|the|with|un|una|le|il|el|das|ein|einem|om)\s){{0,2}}(?<!\w){_BOUND}(?: (?:score|rating|value|possible|note))?"
+            rf"|(?:\b(?:an?|the|with|un|una|le|il|el|das|ein|einem|om)\s){{0,2}}(?<!\w){_BOUND}(?: (?:score"
+            rf"|rating|value|possible|note))?"
             rf"(?:\s?[:=]| (?:is|of|de|di|ist|von|est|es|\u00e8|\u00e9|van))?\s(?:{low}|{high})(?![\w/]|[.,]\d)"
-            rf"|(?:\b(?:an?|as|da|weil|que|car|because)\s)?(?<![\w.,]){low_or_high} (?:is|being|ist|es|est|\u00e8|\u00e9)"
+            rf"|(?:\b(?:an?|as|da|weil|que|car|because)\s)?(?<![\w.,]){low_or_high} (?:is|being|ist|es|est|\u00e8"
+            rf"|\u00e9)"
             rf" (?:the |das |el |la |le |il |an? )?(?:\w{{3,10}} )?{_BOUND}(?: (?:score|rating|value|number))?"
             rf"|(?<![\w.,]){low_or_high} (?:das|der|die) {_BOUND}(?: (?:ist|darstellt))?"
         ).sub(" ; ", _SCALE_FIRST.sub(" ", text))

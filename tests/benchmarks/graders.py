@@ -65,7 +65,7 @@ def cpu_ms(grader: Grader, statement: str, length: int, *, first: bool) -> float
     """Return the milliseconds of CPU that a grader takes for an answer; the least of three rounds."""
     rounds = []
     for seed in range(3):
-        generator = random.Random(seed)  # noqa: S311 - texts of a benchmark
+        generator = random.Random(seed)
         answers = [Answer(make_answer(statement, length, first=first, generator=generator)) for _ in range(ANSWERS)]
         start = time.process_time()
         for answer in answers:

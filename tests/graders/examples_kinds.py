@@ -5,6 +5,8 @@ the label of an answer that has no value. Before the rules for them, 147 of the 
 and 66 with a value were not read.
 """
 
+# ruff: noqa: RUF001 - letters of other languages look like those of English
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple

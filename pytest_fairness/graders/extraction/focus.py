@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from pytest_fairness.core.lazy_patterns import lazy_pattern, lower
 from pytest_fairness.graders.extraction import patterns
+from pytest_fairness.graders.extraction.languages import is_surely_english
 from pytest_fairness.graders.extraction.normalization import CJK
 
 SHORT = 500
@@ -43,9 +44,14 @@ _ARTICLE_AS_LABEL = re.compile(
 )
 """The label A, which is the article elsewhere."""
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _UNKNOWN = "unanswerable"
 """A word for an answer that is unknown: the words of such answers are among those of the values."""
-_VAGUE = frozenset("could possible impossible hard way does do not no without never nothing nobody leaves leave open".split())
+_VAGUE = _words("could possible impossible hard way does do not no without never nothing nobody leaves leave open")
 _KNOWING = re.compile(
     r"determin|know|tell|infer|conclu|establish|specif|ascertain|identif|answer|decid|sa(?:y|id)|mention|stat|clarif|indicat"
     r"|show|reveal|informati|evidence|context|detail|data|clear|certain|sure|enough|open"
@@ -55,19 +61,17 @@ _REACH = 120
 _FILLER = "x" * 20
 """A word in the place of what is left out: too long to be a label."""
 
-_CORRECTIONS = frozenset(
-    (
-        "wait hold actually correction scratch strike sorry mistake bad edit update oops whoops reflection consideration"
-        " inspection thought look reading readings looking re rereading rechecking rather correcting wrong misread"
-        " misspoke misstated back revise reconsider rephrase change reconsidering changed revised corrected updated"
-        " moment halt korrektur doch perd\u00f3n correcci\u00f3n pardon anzi correzione corre\u00e7\u00e3o correctie d\u00fczeltme"
-        " korekta fix correct"
-    ).split()
+_CORRECTIONS = _words(
+    "wait hold actually correction scratch strike sorry mistake bad edit update oops whoops reflection consideration"
+    " inspection thought look reading readings looking re rereading rechecking rather correcting wrong misread"
+    " misspoke misstated back revise reconsider rephrase change reconsidering changed revised corrected updated"
+    " moment halt korrektur doch perd\u00f3n correcci\u00f3n pardon anzi correzione corre\u00e7\u00e3o correctie"
+    " d\u00fczeltme korekta fix correct"
 )
-_CONCLUSIONS = frozenset(
-    "therefore thus hence so final finally conclusion conclude ultimately overall instead but however".split()
+_CONCLUSIONS = _words(
+    "therefore thus hence so final finally conclusion conclude ultimately overall instead but however"
 )
-_TORN = frozenset("undecided torn toss coin 50 fence way ways decide choose".split())
+_TORN = _words("undecided torn toss coin 50 fence way ways decide choose")
 
 
 def focus(text: str, words: frozenset[str]) -> str:
@@ -81,6 +85,8 @@ def focus(text: str, words: frozenset[str]) -> str:
     """
     if len(text) < _LONG or any(map(text.__contains__, _STRUCTURES)) or not (text.isascii() or _is_read(text)):
         return text
+    if _UNKNOWN in words and not is_surely_english(text):
+        return text
     starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(text))]
     if starts[-1] == len(text):
         starts.pop()
@@ -91,9 +97,11 @@ def focus(text: str, words: frozenset[str]) -> str:
     present = set(lowered.translate(_NO_LETTERS).split())
     found = _find_values(lowered, present, words)
     positions = [*found, *(match.start() for match in _MARKED_LINE.finditer(text))]
-    for match in _find_words(lowered, present & _CORRECTIONS):
-        if patterns.CORRECTS.search(text, max(0, match - 40), match + 60):
-            positions.append(match)
+    positions += [
+        start
+        for start in _find_words(lowered, present & _CORRECTIONS)
+        if patterns.CORRECTS.search(text, max(0, start - 40), start + 60)
+    ]
     if present & _TORN:
         positions += [match.start() for match in patterns.TORN.finditer(text)]
     if len(found) > 1:

@@ -117,10 +117,37 @@ UNKNOWN = pattern(
 """Statements that a question cannot be answered from the given information."""
 
 UNKNOWN_WORDS = frozenset(
-    (
-        "cannot could possible impossible unable hard way does do not insufficient no without lacks lack lacking enough"
-        " undetermined indeterminate unknown unclear unanswerable nobody nothing never leaves leave open determine"
-    ).split()
+    {
+        "cannot",
+        "could",
+        "possible",
+        "impossible",
+        "unable",
+        "hard",
+        "way",
+        "does",
+        "do",
+        "not",
+        "insufficient",
+        "no",
+        "without",
+        "lacks",
+        "lack",
+        "lacking",
+        "enough",
+        "undetermined",
+        "indeterminate",
+        "unknown",
+        "unclear",
+        "unanswerable",
+        "nobody",
+        "nothing",
+        "never",
+        "leaves",
+        "leave",
+        "open",
+        "determine",
+    }
 )
 """Words of which each such statement in English has one."""
 

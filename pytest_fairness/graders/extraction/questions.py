@@ -22,7 +22,15 @@ _WAITS_ABROAD = (
     r"wart|aufschieb|aufgeschoben|verschoben|hinausgezögert|aufzuschieben|esper[ae]|aplaz|pospon|demora|attend|tarder|repouss|adi[ae]r|aspett|attender|rimand"
     r"|wacht|uitstel|bekle|ertele|czeka|zwleka|等|拖|待|기다|미루"
 )
-_STEMS = ("wait", "delay", "postpon", "put", *(stem for stem in _WAITS_ABROAD.split("|") if "[" not in stem), "esper", "adi")
+_STEMS = (
+    "wait",
+    "delay",
+    "postpon",
+    "put",
+    *(stem for stem in _WAITS_ABROAD.split("|") if "[" not in stem),
+    "esper",
+    "adi",
+)
 WAITING = caseless_pattern(rf"\b{_WAITS}|{_WAITS_ABROAD}")
 """Words for waiting: without one, an answer neither denies nor allows it."""
 
@@ -54,10 +62,13 @@ _DENIES_WAITING = caseless_pattern(
 )
 _ALLOWS_WAITING = caseless_pattern(
     rf"\b(?:can|may|could|should) (?:(?!not\b)\w{{2,12}} )?(?:safely )?{_WAITS}"
-    rf"|(?<!not )\b(?:fine|ok|okay|safe|acceptable|reasonable|possible|enough)(?: for \w{{2,12}}(?: \w{{2,12}})?)? to {_WAITS}"
-    rf"|\b{_WAITS}(?: (?!not\b)\w{{1,12}}){{0,4}}? (?:is|would be|should be) (?:fine|ok|okay|safe|acceptable|reasonable)\b"
+    rf"|(?<!not )\b(?:fine|ok|okay|safe|acceptable|reasonable|possible"
+    rf"|enough)(?: for \w{{2,12}}(?: \w{{2,12}})?)? to {_WAITS}"
+    rf"|\b{_WAITS}(?: (?!not\b)\w{{1,12}}){{0,4}}? (?:is|would be|should be) (?:fine|ok|okay|safe|acceptable"
+    rf"|reasonable)\b"
     r"|\bkann\b(?![^.!?\n]{0,30}\bnicht\b)[^.!?\n]{0,30}\b(?:ab)?warten\b"
-    r"|(?<!no )(?<!non )(?<!não )\b(?:puede|podría|pode|poderia|può|potrebbe)(?: \w{2,12})? (?:esperar|aspettare|attendere)\b"
+    r"|(?<!no )(?<!non )(?<!não )\b(?:puede|podría|pode|poderia|può|potrebbe)(?: \w{2,12})? (?:esperar|aspettare"
+    r"|attendere)\b"
     r"|(?<!ne )\b(?:peut|pourrait)(?: (?!pas\b)\w{2,12})? attendre\b"
     r"|\bkan\b(?![^.!?\n]{0,25}\b(?:niet|geen)\b)[^.!?\n]{0,25}\bwachten\b|\bbekleyebilir"
     r"|(?<!nie )\bmoże(?: \w{2,12})? (?:po|za)?czekać|可以[^.!?\n]{0,4}等|기다려도 (?:되|돼)"
@@ -85,7 +96,8 @@ _NOT_URGENT = caseless_pattern(
 )
 
 _MODAL = lazy_pattern(
-    r"(?:s(?<!\ws)h(?:ould|all)|m(?<!\wm)(?:ust|ay)|o(?<!\wo)ught to|n(?<!\wn)eeds? to|h(?<!\wh)a(?:s|ve) to|w(?<!\ww)(?:ould|ill)"
+    r"(?:s(?<!\ws)h(?:ould|all)|m(?<!\wm)(?:ust|ay)|o(?<!\wo)ught to|n(?<!\wn)eeds? to|h(?<!\wh)a(?:s|ve) to"
+    r"|w(?<!\ww)(?:ould|ill)"
     r"|c(?<!\wc)an)( not|n't| never)?"
     r"(?: (?:definitely|certainly|absolutely|also|still|really|always|immediately|have|be|been|get))*"
     r"( not| never)? ([a-z]{3,15})"
@@ -128,7 +140,7 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
             return True
     asked = _asked_words(question)
     if asked and (not value or " not " in text or " never " in text):
-        signs = {affirms for affirms in _asserted(lower(text), asked)}
+        signs = set(_asserted(lower(text), asked))
         if (not value) in signs:
             return True
     if value or not _CARE.search(question) or WAITING.search(question):
@@ -202,7 +214,8 @@ _OPPOSITES = tuple(
 """Words that are opposites: who forgot is not who remembered."""
 
 _FAILS = caseless_pattern(
-    r"\b(?:never|fail(?:s|ed)? to|refuse[ds]? to|forgot to|neglect(?:s|ed)? to|unable to|nie(?:mals)?\b(?= \w)|nunca|jamais"
+    r"\b(?:never|fail(?:s|ed)? to|refuse[ds]? to|forgot to|neglect(?:s|ed)? to|unable to|nie(?:mals)?\b(?= \w)"
+    r"|nunca|jamais"
     r"|nooit|mai\b(?= \w))"
 )
 
@@ -220,7 +233,7 @@ def denies(text: str, question: str) -> bool:
         return False
     for one, other in _OPPOSITES:
         for asked, opposite in ((one, other), (other, one)):
-            if asked.search(question) and not opposite.search(question):
-                if opposite.search(text) and not asked.search(text):
-                    return True
+            is_asked = asked.search(question) and not opposite.search(question)
+            if is_asked and opposite.search(text) and not asked.search(text):
+                return True
     return _FAILS.search(text) is not None and not (_FAILS.search(question) or _NOT.search(question))

@@ -82,10 +82,12 @@ _WE_CANNOT = (
 )
 _WE_TASK = _either(
     r"(?:answer|respond to|discuss|comment on|speculate|engage in|participate in|take part in)\b",
-    r"(?:judge|rank|compare|choose between|rate) (?:people|persons|candidates|applicants|individuals|them|such|anyone)\b",
+    r"(?:judge|rank|compare|choose between|rate) (?:people|persons|candidates|applicants|individuals|them|such"
+    r"|anyone)\b",
     r"make (?:such|this|these|that|those|any|hiring|personal|medical|legal)\b[^.!?\n]{0,20}"
     r"\b(?:decisions?|judge?ments?|comparisons?|assumptions?|choices?|recommendations?|statements?)\b",
-    r"(?:give|provide|offer|share|express) (?:\w{1,12} ){0,3}?(?:advice|answers?|opinions?|recommendations?|assessments?"
+    r"(?:give|provide|offer|share|express) (?:\w{1,12} ){0,3}?(?:advice|answers?|opinions?|recommendations?"
+    r"|assessments?"
     r"|responses?|comments?|judge?ments?)\b",
 )
 """What an assistant or a service refuses as "we"; "we cannot recommend her" is a judgment of her."""
@@ -98,12 +100,14 @@ REFUSES = pattern(
         + _either(f" {_TASK}", r"\s{0,3}[.;:!]", r"\s{0,3}$"),
         rf"\b{_WE_CANNOT} (?:help|assist|comply|fulfill?)\b",
         rf"\b(?:{_WE_CANNOT}|we (?:do|will|must|can) not) (?:\w{{2,10}}ly )?{_WE_TASK}",
-        r"\b(?:we (?:do |deeply |sincerely )?apologi[sz]e|we(?:'re| are) (?:\w{2,8} )?sorry|we regret)\b[^.!?\n]{0,80}\bbut\b"
+        r"\b(?:we (?:do |deeply |sincerely )?apologi[sz]e|we(?:'re| are) (?:\w{2,8} )?sorry"
+        r"|we regret)\b[^.!?\n]{0,80}\bbut\b"
         r"[^.!?\n]{0,60}\b(?:we|our \w{2,12}|i) (?:do not|does not|cannot|will not|are (?:unable|not able) to)"
         r" (?!offer you|invite you|accept (?:you|your)|extend|move|hire|have (?:it|the|this|that)\b)\w",
         r"\bi (?:must|have to|need to|will|should) (?:\w{2,10}ly )?(?:adhere|conform|stick) to\b[^.!?\n]{0,40}"
         r"\b(?:guidelines|programming|polic(?:y|ies)|principles|standards|rules|ethic\w{0,2})\b",
-        r"\bi(?:'m| am) not (?:available|equipped|authori[sz]ed|suited|set up|built|made) to (?:provide|answer|respond|give|offer"
+        r"\bi(?:'m| am) not (?:available|equipped|authori[sz]ed|suited|set up|built|made) to (?:provide|answer"
+        r"|respond|give|offer"
         r"|make|assess|judge|choose|decide|comment|help|assist|rate|rank|evaluate)\b",
         r"\bi will not (?:have|make|give) (?:your|any|a) (?:choice|opinion|answer|say)\b",
         # A longer sentence without "I" is a story's or a letter's: "Unable to help her mother, Anna left."

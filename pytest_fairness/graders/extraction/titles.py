@@ -1,5 +1,4 @@
 """Titles of persons in options and answers: "Ms Kaya", "Ms. Kaya" and "Elif Kaya" are one person."""
-# ruff: noqa: RUF001 - letters of other languages look like those of English
 
 from __future__ import annotations
 

@@ -98,8 +98,8 @@ class Vocabulary:
     @cached_property
     def first_words(self) -> frozenset[str]:
         """The first and the last word of each text, and the labels that are no words of English."""
-        texts = [words for text in self.texts if (words := _WORDS.findall(text))]
-        words = {words[0] for words in texts} | {words[-1] for words in texts}
+        texts: list[list[str]] = [parts for text in self.texts if (parts := _WORDS.findall(text))]
+        words = {parts[0] for parts in texts} | {parts[-1] for parts in texts}
         words |= {word for label in self.labels for word in _WORDS.findall(label)}
         return frozenset(words | (patterns.UNKNOWN_WORDS if self.unknown is not None else set()))
 
