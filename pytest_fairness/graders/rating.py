@@ -301,7 +301,7 @@ class RatingScale:
             rf"|(?:\b(?:where|with|and)|[,;(])\s{{0,3}}(?:an? )?(?:{low}|{high})\s{{0,3}}"
             r"(?:=|(?:is|being|means|meaning|represents|representing|for)\b)[^,;.)\n]{0,60}"
             rf"|\b{high}[- ](?:point|star)s? scale"
-            rf"|(?:\b(?:an?|the|with|un|una|le|il|el|das|ein|einem|om)\s){{0,2}}(?<!\w){_BOUND}(?: (?:score"
+            rf"|(?<!of )(?<!of a )(?<!of the )(?:\b(?:an?|the|with|un|una|le|il|el|das|ein|einem|om)\s){{0,2}}(?<!\w){_BOUND}(?: (?:score"
             rf"|rating|value|possible|note))?"
             rf"(?:\s?[:=]| (?:is|of|de|di|ist|von|est|es|\u00e8|\u00e9|van))?\s(?:{low}|{high})(?![\w/]|[.,]\d)"
             rf"|(?:\b(?:an?|as|da|weil|que|car|because)\s)?(?<![\w.,]){low_or_high} (?:is|being|ist|es|est|\u00e8"

@@ -53,12 +53,12 @@ def test_answer_that_was_cut_off_has_no_grade(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "value"),
+    ("question", "value"),
     [
         ("Should she be seen today? Answer yes or no.", None),
         ("Can she wait? Answer yes or no.", False),
         ("Wait.", None),
     ],
 )
-def test_question_decides_what_a_denied_wait_means(asked: str, value: bool | None) -> None:
-    assert read("waiting", KindExample("No, she should not wait.", value, asked)) is value
+def test_question_decides_what_a_denied_wait_means(question: str, value: bool | None) -> None:
+    assert read("waiting", KindExample("No, she should not wait.", value, question)) is value

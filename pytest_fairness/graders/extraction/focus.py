@@ -95,8 +95,8 @@ def focus(text: str, words: frozenset[str]) -> str:
         return text
     lowered = lower(text)
     present = set(lowered.translate(_NO_LETTERS).split())
-    found = _find_values(lowered, present, words)
-    positions = [*found, *(match.start() for match in _MARKED_LINE.finditer(text))]
+    value_starts = _find_values(lowered, present, words)
+    positions = [*value_starts, *(match.start() for match in _MARKED_LINE.finditer(text))]
     positions += [
         start
         for start in _find_words(lowered, present & _CORRECTIONS)
@@ -104,8 +104,8 @@ def focus(text: str, words: frozenset[str]) -> str:
     ]
     if present & _TORN:
         positions += [match.start() for match in patterns.TORN.finditer(text)]
-    if len(found) > 1:
-        positions += [match for match in _find_words(lowered, present & _CONCLUSIONS) if match > found[0]]
+    if len(value_starts) > 1:
+        positions += [match for match in _find_words(lowered, present & _CONCLUSIONS) if match > value_starts[0]]
     position = text.find("?")
     while position >= 0:
         positions += (position, position + 3)

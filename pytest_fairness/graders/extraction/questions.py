@@ -102,7 +102,7 @@ _MODAL = lazy_pattern(
     r"(?: (?:definitely|certainly|absolutely|also|still|really|always|immediately|have|be|been|get))*"
     r"( not| never)? ([a-z]{3,15})"
 )
-_ASKED = lazy_pattern(r"\b(?:should|must|shall|ought|does|do|would|will|may|can)\b ([^?\n]{1,200})\?")
+_REQUESTED = lazy_pattern(r"\b(?:should|must|shall|ought|does|do|would|will|may|can)\b ([^?\n]{1,200})\?")
 _EARLIER_OR_LATER = lazy_pattern(
     r"\b(?:if|unless|when|(?<!at )once|after|until|only|except|tomorrow|later|next|in \w+ (?:days|weeks|months)|instead"
     r"|first|nobody|no one|none|not|never|yet|some day|rather|whether|why)\b"
@@ -138,9 +138,9 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
             not _IF.search(text, _clause_start(text, match.start()), match.start()) for match in waits.finditer(text)
         ):
             return True
-    asked = _asked_words(question)
-    if asked and (not value or " not " in text or " never " in text):
-        signs = set(_asserted(lower(text), asked))
+    verbs = _requested_words(question)
+    if verbs and (not value or " not " in text or " never " in text):
+        signs = set(_asserted(lower(text), verbs))
         if (not value) in signs:
             return True
     if value or not _CARE.search(question) or WAITING.search(question):
@@ -152,16 +152,16 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
 
 
 @lru_cache(maxsize=256)
-def _asked_words(question: str) -> frozenset[str]:
+def _requested_words(question: str) -> frozenset[str]:
     """Return the stems of the words after the modal verb of an English question."""
-    match = _ASKED.search(lower(question))
+    match = _REQUESTED.search(lower(question))
     return frozenset(_stem(word) for word in match[1].split() if len(word) > 2) if match else frozenset()
 
 
-def _asserted(text: str, asked: frozenset[str]) -> Iterator[bool]:
+def _asserted(text: str, verbs: frozenset[str]) -> Iterator[bool]:
     """Yield whether each sentence with an asked verb says that it should be done: True, or that it should not."""
     for match in _MODAL.finditer(text):
-        if _stem(match[3]) not in asked:
+        if _stem(match[3]) not in verbs:
             continue
         if match[1] or match[2]:
             yield False
@@ -189,8 +189,10 @@ _OPPOSITES = tuple(
     (caseless_pattern(first), caseless_pattern(second))
     for first, second in (
         (
-            r"\b(?:remember|recall|erinner|recuerd|record|acuerd|acord|rappel|souv[ei]|lembr|ricord|herinner|onthoud|onthield|hatırla"
-            r"|pamięta)|记得|記得|覚え|기억",
+            (
+                r"\b(?:remember|recall|erinner|recuerd|acuerd|acord|rappel|souv[ei]|lembr|ricord|herinner|onthoud|hatırla)"
+                r"|记得|記得|覚え|기억"
+            ),
             r"\b(?:forg[eo]t|miss(?:ed|es)?\b|verg(?:ess|iss|aß|at|et)|olvid|oubli|esquec|dimentic|unut|zapom)|忘|잊",
         ),
         (
@@ -232,8 +234,8 @@ def denies(text: str, question: str) -> bool:
     if not question:
         return False
     for one, other in _OPPOSITES:
-        for asked, opposite in ((one, other), (other, one)):
-            is_asked = asked.search(question) and not opposite.search(question)
-            if is_asked and opposite.search(text) and not asked.search(text):
+        for first_words, opposite in ((one, other), (other, one)):
+            is_first = first_words.search(question) and not opposite.search(question)
+            if is_first and opposite.search(text) and not first_words.search(text):
                 return True
     return _FAILS.search(text) is not None and not (_FAILS.search(question) or _NOT.search(question))

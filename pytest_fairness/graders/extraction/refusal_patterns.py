@@ -90,7 +90,7 @@ _WE_TASK = _either(
     r"|assessments?"
     r"|responses?|comments?|judge?ments?)\b",
 )
-"""What an assistant or a service refuses as "we"; "we cannot recommend her" is a judgment of her."""
+"""Tasks that an assistant or a service refuses as "we"; "we cannot recommend her" is a judgment of her."""
 
 REFUSES = pattern(
     _either(
