@@ -22,7 +22,7 @@ FEWEST_LEVELS = 5
 SIGNIFICANCE = 0.01
 """Probability of clusters by an attribute though nothing varies by it, over all attributes.
 
-By simulation they are found in at most 0.4% of such samples (docs/statistics.md).
+By simulation they are found in 0.5% of such samples (docs/simulations.md).
 """
 SMALLEST_RATIO = 1.5
 """Smallest ratio of the variance to the assumed one at which an interval is computed with other clusters."""
