@@ -96,6 +96,7 @@ class Setting:
             reason = NO_VARIATION if math.isfinite(graded.natural_error) else NO_ERROR
             return self.invalid(name, more.pop("invalid", "") or reason, graded.value, **more)
         more["sparse"] = more.get("sparse") or graded.open
+        # test_few_varying_clusters_support_no_claim
         if graded.open and not graded.bounded:  # nothing bounds the error of a claim of unfairness either
             more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}
         elif strict_tail is not None:
@@ -265,8 +266,10 @@ def sparse_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:
         if group.judge_accuracy is not None and group.judge_accuracy.open:
             return group.judge_accuracy.open
         part = group.graded
+        # test_ratio_of_rates_needs_five_events
         if link is not IDENTITY and part.rate and part.effective * part.value < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+        # test_few_of_either_outcome_are_never_fair
         if link is LOGIT and part.rate and part.effective * (1 - part.value) < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective non-events of {group.name}"
     return ""

@@ -56,29 +56,28 @@ def test_unseen_scores_lie_within_their_span() -> None:
     assert high - low <= 2 * max(share * farthest, reach) + 0.1
 
 
-def test_seven_names_a_group_may_hide_a_harm() -> None:
-    """Give each of 7 names a group scores of its own: so few show no sign, and an unseen share is at an extreme."""
+def test_items_of_a_source_bound_an_unseen_harm() -> None:
+    """Take 40 sources of 5 items near an end: the unseen share is that of the items, as a harm may be to one."""
+    scores = np.random.default_rng(0).uniform(0.04, 0.08, 200)
+    sources = Clustering(np.arange(200) // 5, 40)
+    mean = contrast([ClusterSums(scores, [sources], (0, 1), items=Clustering(np.arange(200), 200))])
+    of_sources = 1 - TAIL ** (1 / 40)
+    assert mean.ends(TAIL)[1] < mean.value + 0.5 * of_sources
+
+
+@pytest.mark.parametrize(
+    ("names", "level", "least", "most"), [(7, 0.5, 0.36, 1), (8, 0.5, 0, 0.3), (35, 0.05, 0, 0.12), (20, 0.05, 0.15, 1)]
+)
+def test_few_names_may_hide_a_harm(names: int, level: float, least: float, most: float) -> None:
+    """Give each name of a group scores of its own: seven show no sign, and 30 near an end are bounded by the error."""
     generator = np.random.default_rng(0)
-
-    def width(names: int) -> float:
-        items = 40
-        item, name = np.indices((items, names)).reshape(2, -1)
-        effect = ItemEffect(np.zeros(len(item)), np.full(len(item), 0.5))
-        parts = []
-        for group in range(2):
-            values = 0.5 + 0.05 * generator.standard_normal(names)[name] + 0.02 * generator.standard_normal(len(item))
-            codes = [item, name + names * group, item * 2 * names + name + names * group]
-            sizes = [items, 2 * names, items * 2 * names]
-            parts.append(
-                ClusterSums(
-                    values,
-                    [Clustering(code, size) for code, size in zip(codes, sizes, strict=True)],
-                    (0, 1),
-                    item_effect=effect,
-                )
-            )
-        low, high = contrast(parts, (1, -1)).ends(TAIL)
-        return high - low
-
-    assert width(7) > 2 * (1 - TAIL ** (1 / 7)) * 0.45
-    assert width(8) < 0.5
+    item, name = np.indices((80, names)).reshape(2, -1)
+    effect = ItemEffect(np.zeros(len(item)), np.full(len(item), 0.5))
+    parts = []
+    for group in range(2):
+        noise = 0.04 * generator.standard_normal(names)[name] + 0.02 * generator.standard_normal(len(item))
+        codes = [item, name + names * group, item * 2 * names + name + names * group]
+        clusterings = [Clustering(code, size) for code, size in zip(codes, [80, 2 * names, 160 * names], strict=True)]
+        parts.append(ClusterSums(np.clip(level + noise, 0, 1), clusterings, (0, 1), item_effect=effect))
+    low, high = contrast(parts, (1, -1)).ends(TAIL)
+    assert least < high - low < most
