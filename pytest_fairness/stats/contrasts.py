@@ -29,6 +29,9 @@ from pytest_fairness.stats.linear_estimate import (
 )
 from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
 
+FARTHER_OF_RATES = 1.5
+"""`LinearEstimate.farther` in a comparison of rates, which cannot leave 0 to 1."""
+
 MANY_EVENTS = 8
 """Smallest number of effective events of a group at which a comparison does without the intervals of each rate.
 
@@ -121,6 +124,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,
         events=_events(parts, link) if rates else math.inf,
+        farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
         exact=exact,
         # test_few_events_reach_no_farther_than_their_own_intervals

@@ -185,6 +185,8 @@ class LinearEstimate:
     """Variance that no cluster explains."""
     size: float = 1.0
     """The size of the numbers behind it on the scale, by which their rounding is known."""
+    farther: float = FARTHER
+    """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     exact: EndsAt | None = None
@@ -329,7 +331,7 @@ class LinearEstimate:
         if self.counts_clusters or self.symmetric or not self.error or round(abs(self._skewness), 9) < SKEWED:
             return self.value, self.value
         # test_long_tail_doubles_the_reach_of_an_unseen_share
-        share = FARTHER * self.clusters * unseen_share(self.clusters, tail)
+        share = self.farther * self.clusters * unseen_share(self.clusters, tail)
         move = share * float(influences.max() if self._skewness > 0 else influences.min())
         if (
             self.scale.kind == "log"
