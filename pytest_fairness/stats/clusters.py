@@ -175,7 +175,9 @@ class ClusterSums:
     @cached_property
     def counts_clusters(self) -> bool:
         """Whether the trials of a rate are its clusters: each is one attempt, or too few differ for a variance."""
+        # test_ratio_of_rates_needs_five_events
         single_attempts = self.count == self.sources and not self.levels
+        # test_events_in_few_items_are_as_good_as_one_each
         few_events = self.binary and self.event_clusters < FEWEST_EVENTS
         return single_attempts or few_events or negligible(self.variance, self.sources)
 
@@ -214,6 +216,7 @@ class ClusterSums:
         """
         if self._items is None or self.counts_clusters:
             return self.equal_sources
+        # test_items_of_a_source_bound_an_unseen_harm
         return max(min(float(len(np.unique(self._items.codes))), self.effective), self.equal_sources)
 
     @cached_property
@@ -226,6 +229,7 @@ class ClusterSums:
         if self.span is None or not self.count or not (deviation := float(self._values.std())):
             return 0.0
         distance = min(self.value - self.span[0], self.span[1] - self.value)
+        # test_sign_of_rare_harms_widens_the_interval
         return distance / max(deviation, (self.span[1] - self.span[0]) / 10)
 
     @cached_property

@@ -122,7 +122,9 @@ def worst_estimate(
     if not sound:
         return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.lazy_breakdown(), **counts)
     worst = min(sound, key=lambda member: member.value)
+    # test_group_without_answers_makes_the_family_invalid
     low = 0.0 if invalid else min(member.low for member in sound)
+    # test_worst_ratio_takes_the_smallest_interval_ends
     high = min(member.strict_ends[1] for member in sound)
 
     def ends_at(tail: float) -> tuple[float, float]:
@@ -171,6 +173,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
         pairs: The contrasts of all pairs.
         folded: Whether the order of each pair follows from the data. It is then two claims, one for each order.
     """
+    # test_large_family_is_corrected_by_bonferroni
     sides = 2 if folded else 1
     claims = sides * max(len(pairs), 1)
 
@@ -181,6 +184,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
         [math.sqrt(sum(float(np.square(influences).sum()) for influences in pair.influences[:2])) for pair in pairs]
     )
     is_sound = np.isfinite(errors) & (errors > 0)
+    # test_family_with_an_undefined_error_is_corrected_by_bonferroni
     if len(pairs) < 2 or not is_sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
         return bonferroni
     df = min(pair.df for pair in pairs)
@@ -192,6 +196,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
     def largest_of_all(tail: float) -> float:
         # The simulated maximum is two-sided; unless folded, only one of its sides is a claim.
         beyond = (1 if folded else 2) * tail
+        # test_large_family_is_corrected_by_bonferroni
         if beyond < FEWEST_DRAWS / DRAWS:
             return bonferroni(tail)
         return float(np.clip(t_tail(float(np.quantile(largest, 1 - beyond)), df), bonferroni(tail), tail / sides))

@@ -110,6 +110,7 @@ class Setting:
             reason = NO_VARIATION if math.isfinite(graded.natural_error) else NO_ERROR
             return self.invalid(name, more.pop("invalid", "") or reason, graded.value, **more)
         more["sparse"] = more.get("sparse") or graded.open
+        # test_few_varying_clusters_support_no_claim
         if graded.open and not graded.bounded:  # nothing bounds the error of a claim of unfairness either
             more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}
         elif strict_tail is not None:
@@ -304,8 +305,10 @@ def sparse_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:
                 f"{share:.0%} of the numbers of {group.name} are {end:g}, an end of their scale by the look of it: "
                 "declare the range that they cannot leave (extremes)"
             )
+        # test_ratio_of_rates_needs_five_events
         if link is not IDENTITY and part.rate and part.effective * part.value < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+        # test_few_of_either_outcome_are_never_fair
         if link is LOGIT and part.rate and part.effective * (1 - part.value) < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective non-events of {group.name}"
     return ""

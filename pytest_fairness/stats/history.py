@@ -149,6 +149,7 @@ def adjust_by_history(
         return None
     adjusted_estimate = _shifted(plain, unseen, part, regression, position)
     # The unseen share of both the sample and its history is added: with few clusters it may dominate the interval.
+    # test_unrelated_history_hardly_moves_an_estimate
     return adjusted_estimate if _width(adjusted_estimate) < _width(plain) else None
 
 
@@ -172,6 +173,7 @@ def _is_usable(
 def _is_copy(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
     """Return whether too few sampled clusters differ from their history to estimate how many would in all."""
     sampled = (influences != 0) | (part.influences != 0)
+    # test_nearly_equal_history_supports_no_adjustment
     return differing((influences - regression.slopes * part.influences)[sampled]) < FEWEST_DIFFERING
 
 

@@ -147,8 +147,10 @@ class SecondOrder:
         >>> SecondOrder(square=0.01).extensions(2.0, 0.1), SecondOrder(square=0.1).extensions(2.0, 0.1)
         ((0.0, 0.0), (0.0, 0.2))
         """
+        # test_square_of_a_small_difference_reaches_the_square_of_its_end
         excess = abs(self.square) * quantile**2 - quantile * error
         below, above = (max(excess, 0.0) if sign * self.square > 0 else 0.0 for sign in (-1, 1))
+        # test_bias_of_a_deviation_over_groups_is_that_at_its_end
         return self.below + below, self.above + above
 
 
@@ -236,6 +238,7 @@ class LinearEstimate:
         they are: 1, the crossed factor, where it adds more variance than the sources have.
         """
         by_source, *others = self._squares
+        # test_few_names_that_differ_make_no_claim
         return int(bool(others) and combined(self._squares, self.own_share) > 2 * by_source)
 
     @cached_property
@@ -258,6 +261,7 @@ class LinearEstimate:
         if not error or not self.differing:
             return error
         times = self._times(change)[self._leading]
+        # test_few_items_that_differ_make_the_error_larger
         inflation = 2 / self.differing - 2 / min(self.dfs[self._leading] / 6, self.events)
         return error * math.sqrt(1 + max(0.0, inflation) / times)
 
@@ -303,6 +307,7 @@ class LinearEstimate:
         influences, variance = self.influences[self._leading], self._squares[self._leading]
         if variance <= 0:
             return 0.0, 0.0
+        # test_skewed_mean_has_the_johnson_interval
         third = float((influences**3).sum()) / (6 * variance)
         return third + self.curvature[0], 2 * third + self.curvature[1]
 
@@ -399,8 +404,10 @@ class LinearEstimate:
         at most 2.7% of runs, without it in up to 5%. Normal grades have no longer side: they keep Student's t.
         """
         influences = self.influences[0]
+        # test_rate_of_single_answers_has_the_clopper_pearson_interval
         if self.counts_clusters or self.symmetric or not self.error or round(abs(self._skewness), 9) < SKEWED:
             return self.value, self.value
+        # test_long_tail_doubles_the_reach_of_an_unseen_share
         share = self.farther * self.clusters * unseen_share(times * self.clusters, tail)
         move = share * float(influences.max() if self._skewness > 0 else influences.min())
         if (
@@ -437,6 +444,7 @@ class LinearEstimate:
             return NO_ERROR
         if self.sparse or not self._needs_differing:
             return self.sparse
+        # test_claims_need_six_items_that_differ_or_three_of_known_span
         needed = self._fewest_differing
         if self.differing < needed * (1 - ROUNDING):  # any three influences, of levels say, are 2 that differ
             return (
@@ -481,6 +489,7 @@ def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     if len(variances) == 1:
         return variances[0]
     by_source, by_factor, by_cell = variances
+    # test_crossed_error_is_never_below_clustering_by_item
     return max(by_source + max(by_factor - by_cell, 0.0), own_share * by_factor)
 
 
@@ -583,6 +592,8 @@ def reaches(quantile: float, error: float, skew: Ends) -> Ends:
     [0.1955, 0.209]
     """
     reach = quantile * error
+    # test_larger_quantile_never_reaches_less_far
     shift = skew[0] + min(max(skew[1] * quantile**2, -reach), reach)
+    # test_longer_side_moves_fully_and_the_other_by_half
     below, above = (max(reach - inwards, reach - inwards / 2, 0.0) for inwards in (shift, -shift))
     return below, above

@@ -68,6 +68,7 @@ def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse
         at_least = control.at_least or _tenth(control, vector.span)
     else:
         at_least = _as_difference(odds_ratio, list(estimate.groups.values()))
+    # test_answers_that_do_not_follow_their_control_are_invalid
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
         return ControlResponse(control, Decision.FALSE, at_least, odds_ratio, estimate, constant)

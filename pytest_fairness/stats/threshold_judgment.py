@@ -60,6 +60,7 @@ def judge_threshold(
     judgment = judge(lambda: test(sample), **options)
     if judgment.dependence is None or judgment.reason:
         return judgment
+    # test_gap_that_varies_with_a_kind_gets_its_clusters
     if design.clusters:
         judgment = _with_undeclared_clusters(test, sample, judgment, options)
     try:
@@ -68,10 +69,12 @@ def judge_threshold(
         outcomes = _outcomes(judgment)
         # An invalid one has a reason of its own slice and groups.
         is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
+        # test_mostly_ungraded_group_is_never_fair
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
         judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+        # test_slice_that_does_not_respond_is_invalid
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
@@ -124,6 +127,7 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
     claims = {"": judgment.comparisons} | {part.name: part.comparisons for part in slices if part.comparisons}
     broken: dict[str, Comparison] = {}
     share = len(claims)
+    # test_unfair_slices_are_those_of_holm
     while share and (
         new := {
             name: comparison
@@ -143,6 +147,7 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
         name = "" if "" in broken else max(broken, key=lambda name: _distance(broken[name]))
         deciding = replace(broken[name], estimate=broken[name].estimate.as_claimed())
         return replace(judgment, verdict=Verdict.UNFAIR, deciding=deciding)
+    # test_pooled_claim_has_its_share_of_the_error
     if judgment.verdict is Verdict.UNFAIR:  # by the whole of the error, of which the pooled claim has a share
         still_open = next(one for one in judgment.comparisons if one.decision is not Decision.TRUE)
         judgment = replace(judgment, verdict=Verdict.UNDECIDED, deciding=still_open)
@@ -263,7 +268,8 @@ def _judge_slices(
     for attribute in attributes:
         for value in sample.groups(attribute):
             part = sample.from_selection(sample.selection.slice_of(attribute, value, by))
-            if part.attempts == sample.attempts:  # test_slice_of_the_whole_sample_is_none
+            # test_slice_of_the_whole_sample_is_none
+            if part.attempts == sample.attempts:
                 continue
             slices.append(_judge_slice(test, part, JudgedSlice(attribute, value, SliceState.OPEN), options))
     return slices

@@ -129,6 +129,7 @@ class LabelCorrection(ABC):
         effect = (
             None if item_effects is None else ItemEffect(item_effects.graded.values * slopes, item_effects.graded.share)
         )
+        # test_answers_that_all_agree_are_bounded_on_the_corrected_scale
         span = None if vector.span is None else _corrected_span(vector.span, corrections)
         sizes = [np.count_nonzero(self._strata[graded] == stratum) for stratum in corrections]
 
@@ -146,6 +147,7 @@ class LabelCorrection(ABC):
 
         whole = corrected_sums(values, graded)
         accuracy = self._judge_accuracy(corrections, vector.span, rate=rate)
+        # test_corrected_rate_outside_its_range_is_never_fair
         if rate and corrections and not 0 < whole.value < 1:
             accuracy = replace(accuracy, open=f"the corrected rate of {name} is {whole.value:.3f}, not between 0 and 1")
         if not is_missing.any():
@@ -214,6 +216,7 @@ class LabelCorrection(ABC):
 
     def _shortage_reason(self, stratum: int, labels: float) -> str:
         """Return why a stratum has too few labels; empty where it has enough."""
+        # test_fewer_than_a_hundred_labels_of_a_group_are_invalid
         if labels >= FEWEST_LABELS:
             return ""
         number = f"{counted(round(labels), 'label')}{self._of_stratum(stratum)}"
@@ -246,6 +249,7 @@ class LabelCorrection(ABC):
         for clustering in clusterings:
             deviations = np.zeros(clustering.size)
             first = clustering.size - self._extra + self._clusters + 2 * stratum
+            # test_judge_without_observed_errors_still_has_an_error
             deviations[first : first + 2] = miss, false_alarm
             unseen.append(deviations)
         return unseen
@@ -290,9 +294,11 @@ class InSampleLabels(LabelCorrection):
         labeled = rows[~np.isnan(self._truth[rows])]
         judge, truth = vector.values[labeled], self._truth[labeled]
         probabilities = None if self._probabilities is None else self._probabilities[labeled]
+        # test_labels_of_flagged_answers_alone_correct_nothing
         is_chosen = probabilities is None and _is_chosen(vector.values[rows], judge)
         if is_chosen and (reason := self._choice_reason(stratum, vector.values[rows], judge, rate=rate)):
             return reason
+        # test_labels_chosen_by_grade_are_weighted_by_it
         if probabilities is None and rate and 0 < judge.sum() < len(judge):
             probabilities = _shares_with_label(vector.values[rows], judge)
         weights = None if probabilities is None else _inverse_weights(probabilities)
@@ -305,6 +311,7 @@ class InSampleLabels(LabelCorrection):
         spread = float(vector.values[rows].var(ddof=1))
         slope = float(np.cov(truth, judge, aweights=weights)[0, 1]) / spread if spread > 0 else 0.0
         prediction = slope * vector.values
+        # test_labels_say_more_where_several_judges_graded
         if self._panel is not None and len(clusterings) == 1 and not np.isnan(self._panel[rows]).any():
             slopes = _regression_slopes(np.column_stack([judge, self._panel[labeled]]), truth, weights)
             slope = float(slopes.sum())
@@ -317,6 +324,7 @@ class InSampleLabels(LabelCorrection):
         if rate:
             miss = 0.0 if np.any(truth > judge) else (1 - offset) / count
             false_alarm = 0.0 if np.any(truth < judge) else (-slope - offset) / count
+        # test_scale_widens_a_mean_if_no_label_shows_an_error
         elif vector.span is not None and not np.ptp(truth - judge):
             false_alarm = (vector.span[1] - vector.span[0]) / count
         unseen = self._unseen_errors(stratum, clusterings, miss, false_alarm)
@@ -366,6 +374,7 @@ def _widening(part: ClusterSums) -> float:
         return 1.0
     labels = spread / part.variance  # labels of one text count as one
     fuller = (part.value * labels + 1) / (labels + 2)
+    # test_labels_of_other_texts_give_the_published_estimate
     return math.sqrt(fuller * (1 - fuller) / spread)
 
 
