@@ -56,6 +56,11 @@ _SELECT_OTHERS = [
     "AND (model_key = :model_key OR (model = :model AND model <> '')) LIMIT 1"
     for table in ("samples", "parts")
 ]
+_SELECT_ASKED = "SELECT DISTINCT prompt FROM attempts WHERE run = :run AND model = :model"
+_SELECT_ANSWERS = """
+SELECT prompt FROM attempts
+WHERE model = :model AND prompt IN :prompts AND repetition < :before AND error IS NULL LIMIT 1
+"""
 _SELECT_PARTS = """
 SELECT probe, model, model_key, owner FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
 """
@@ -302,6 +307,14 @@ class Runs:
         """Return the latest sample of a probe on a model."""
         rows = self._database.rows(_SELECT_LATEST_SAMPLE, probe=probe, model_key=model_key)
         return self._read(*rows[0]) if rows else None
+
+    def asked_prompts(self, run: str, model_key: str) -> set[str]:
+        """Return the digests of the prompts that a run has asked a model."""
+        return {prompt for (prompt,) in self._database.rows(_SELECT_ASKED, run=run, model=model_key)}
+
+    def has_answers(self, model_key: str, prompts: Collection[str], before: int) -> bool:
+        """Return whether a model has answered one of these prompts (digests) in a repetition before this one."""
+        return bool(self._database.rows(_SELECT_ANSWERS, model=model_key, prompts=list(prompts), before=before))
 
     def has_others(self, run: str, probe: str, model_key: str, model: str) -> bool:
         """Return whether another run has a sample of a probe, or a part of one, on a model.
