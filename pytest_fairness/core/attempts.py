@@ -37,7 +37,7 @@ class Answer:
     reply_id: str | None = None
     """The id that the server gives this reply and no other: two answers with one id are one."""
     cache: str | None = None
-    """The headers or fields by which a server says that a cache gave the answer (`core.replies.read_cache_hit`)."""
+    """The headers or fields by which a server says that a cache gave the answer (`core.reply_evidence`)."""
 
     @property
     def transcript(self) -> str:

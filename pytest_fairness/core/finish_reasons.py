@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
 from pytest_fairness.core.errors import UngradedReason
-from pytest_fairness.core.replies import MISATTRIBUTED, stray_reason
 
+MISATTRIBUTED: Final = "misattributed"
+"""The reason of an ungraded attempt whose reply was made for another request, or by another model."""
+FRESH_ANSWERS = (
+    "switch the cache or the fallback of the gateway off for this run: see 'Caches and fallbacks of gateways' in "
+    "docs/models.md"
+)
+_ERROR = f"{MISATTRIBUTED}: "
+"""The beginning of the error that the store keeps in place of such a reply."""
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
 TOOL_CALLS = "tool_calls"
 """The finish reason of an answer that ends with tool calls: complete only for graders of these."""
@@ -104,3 +113,17 @@ def withheld_grade(attempt: Attempt, grader: object) -> Grade | None:
 def _is_blank(answer: Answer) -> bool:
     """Return whether a reply that its provider calls complete says nothing, and does nothing."""
     return not answer.text.strip() and not answer.actions and answer.finish_reason != LIKELIHOODS
+
+
+def stray_error(reason: str) -> str:
+    """Return the error of an attempt whose reply does not belong to its request, for a reason of `find_strays`."""
+    return f"{_ERROR}{reason}"
+
+
+def stray_reason(error: str) -> str:
+    """Return the reason in such an error; empty for any other error.
+
+    >>> stray_reason(stray_error("its reply is that to another prompt")), stray_reason("timeout")
+    ('its reply is that to another prompt', '')
+    """
+    return error.removeprefix(_ERROR) if error.startswith(_ERROR) else ""

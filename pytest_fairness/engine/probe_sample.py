@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import withheld_grade
+from pytest_fairness.core.finish_reasons import MISATTRIBUTED, stray_error, withheld_grade
 from pytest_fairness.core.garbage_collection import lasting_objects, paused_collection
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
-from pytest_fairness.core.replies import MISATTRIBUTED, stray_error
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.requests import Request, build_requests
 from pytest_fairness.engine.store_sync import GradeRow

@@ -15,7 +15,7 @@ from pytest_fairness.core.batch_api import BatchInterface
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.replies import with_evidence
+from pytest_fairness.core.reply_evidence import with_evidence
 from pytest_fairness.core.secrets import secrets_in, without_credentials
 from pytest_fairness.models import credentials, parameters
 from pytest_fairness.models.context import ModelContext

@@ -15,7 +15,7 @@ from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalize_reason
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.replies import with_evidence
+from pytest_fairness.core.reply_evidence import with_evidence
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tool_replies import chat_calls

@@ -15,7 +15,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.core.replies import Origin
+from pytest_fairness.core.served_models import Origin
 from pytest_fairness.plugin.collection import selected_probes
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.store.location import LATEST

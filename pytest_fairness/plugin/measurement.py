@@ -16,11 +16,11 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
 from pytest_fairness.core.estimates import refused
 from pytest_fairness.core.exclusions import LeftOut, left_out
+from pytest_fairness.core.finish_reasons import stray_reason
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.model_names import keys_in_runs
 from pytest_fairness.core.protocols import extremes_of
-from pytest_fairness.core.replies import stray_reason
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError

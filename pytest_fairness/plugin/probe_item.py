@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
-from pytest_fairness.core.replies import stray_reason
+from pytest_fairness.core.finish_reasons import stray_reason
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
 from pytest_fairness.plugin.judges import resolve_graders

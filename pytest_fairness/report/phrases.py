@@ -20,8 +20,8 @@ from pytest_fairness.core.formatting import (
     span_text,
 )
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.replies import NOTICED_SHARE, unlike_responders
 from pytest_fairness.core.results import RunResult
+from pytest_fairness.core.served_models import NOTICED_SHARE, unlike_responders
 from pytest_fairness.report.release import MOST_SLICES, NOT_JUDGED
 
 if TYPE_CHECKING:

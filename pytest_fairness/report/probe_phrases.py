@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import NO_GAP
 from pytest_fairness.core.formatting import counted, number
-from pytest_fairness.core.replies import is_same_model
+from pytest_fairness.core.served_models import is_same_model
 from pytest_fairness.report.phrases import probe_name
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.causes import ONLY_THESE
+from pytest_fairness.core.finish_reasons import FRESH_ANSWERS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.propensities import WAY_OUT
-from pytest_fairness.core.replies import FRESH_ANSWERS
 
 _LONGEST_REASON = 60
 _LIMIT = lazy_pattern(r"[?&](max_(?:completion_)?tokens)=(\d+)")

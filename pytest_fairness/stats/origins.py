@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.finish_reasons import MISATTRIBUTED, stray_reason
 from pytest_fairness.core.probe_results import RepliesResult
-from pytest_fairness.core.replies import MISATTRIBUTED, short_name, stray_reason
+from pytest_fairness.core.served_models import short_name
 from pytest_fairness.stats.measured import Measured
 
 

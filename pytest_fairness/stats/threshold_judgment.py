@@ -14,8 +14,8 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.replies import unlike_responders
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
+from pytest_fairness.core.served_models import unlike_responders
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
 from pytest_fairness.stats.clustering import find_undeclared_clusters
 from pytest_fairness.stats.origins import find_responders

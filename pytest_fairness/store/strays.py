@@ -8,16 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.replies import (
-    StoredReply,
-    find_strays,
-    is_same_model,
-    short_name,
-    stray_error,
-    stray_reason,
-)
+from pytest_fairness.core.finish_reasons import stray_error, stray_reason
+from pytest_fairness.core.served_models import is_same_model, short_name
 from pytest_fairness.store.connection import StoreConnection
 from pytest_fairness.store.database import Database
+from pytest_fairness.store.stray_replies import StoredReply, find_strays
 
 _SELECT_OWN = """
 SELECT key, model, prompt, run, at, reply_id, cache, served_by FROM attempts

@@ -56,8 +56,8 @@ def test_same_answers_are_no_difference(project: Project, compare: Compare) -> N
     _, out, _ = compare(*runs)
     assert "2 against 1: the same on every item" in out
     assert " No verdict and no mark changed, and no difference is beyond chance." in out
-    assert " 1     1 " in out
-    assert " 1     2 " in out
+    assert " 1    1     fair" in out
+    assert " 2    1     fair" in out
 
 
 def test_models_of_one_run_are_compared(project: Project, compare: Compare) -> None:

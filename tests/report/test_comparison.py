@@ -181,7 +181,7 @@ def test_invalid_release_never_ranks_before_another() -> None:
     alone = [row("x:unfair") | broken, row("x:invalid", verdict="invalid", mark="A")]
     assert ranks(compare([loaded_run(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
     text = "\n".join(lines(compare([loaded_run(*alone)])))
-    assert " none  2    invalid" in text
+    assert " 2    none  invalid" in text
     (column,) = changes(compare([loaded_run(*alone)]))
     assert not column.better
 

@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.core.replies import stray_error
+from pytest_fairness.core.finish_reasons import stray_error
 from pytest_fairness.store import sqlite
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import CompletedAttempt, Store

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_fairness.report.compare import tables
 from pytest_fairness.report.compare.comparison import Changes, ComparedThreshold, RunComparison, changes
-from pytest_fairness.report.compare.sections import SectionTable, markdown_table
+from pytest_fairness.report.compare.sections import SectionTable
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.report.phrases import SIMULATED
 
@@ -23,7 +23,7 @@ def markdown(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -
 def _ranking(comparison: RunComparison) -> Iterator[str]:
     yield "## Fairness compared"
     yield ""
-    yield from markdown_table(*tables.ranking_table(comparison))
+    yield from tables.ranking_table(comparison).markdown()
     yield ""
     if tables.simulated(comparison):
         yield f"Simulated: {SIMULATED}."
@@ -59,7 +59,7 @@ def _thresholds(comparison: RunComparison) -> Iterator[str]:
         yield ""
         yield escape(tables.about(question))
         yield ""
-        yield from markdown_table(*tables.threshold_table(comparison, question))
+        yield from tables.threshold_table(comparison, question).markdown()
     yield ""
     yield tables.DIFFERENCES
 

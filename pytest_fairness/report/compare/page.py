@@ -37,13 +37,11 @@ def page(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -> st
 
 
 def _article(comparison: RunComparison, question: ComparedThreshold, anchor: str) -> dict[str, Any]:
-    heads, rows = tables.threshold_table(comparison, question)
     return {
         "anchor": anchor,
         "name": tables.name(question),
         "about": tables.about(question),
-        "heads": heads,
-        "rows": rows,
+        "table": tables.threshold_table(comparison, question),
         "chart": _chart(comparison, question, f"{anchor}-chart"),
     }
 

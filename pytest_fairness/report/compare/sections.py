@@ -9,11 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import align_columns
 from pytest_fairness.report.compare.comparison import LoadedRun
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.rendering import render
-from pytest_fairness.report.markdown_escaping import escape
+from pytest_fairness.report.text_table import TextTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +39,15 @@ class SectionTable:
     stands_alone: bool = False
     """Whether it includes files without thresholds, so that it is shown without the usual comparison."""
 
+    @property
+    def layout(self) -> TextTable:
+        """The rows as a table, whose second column names them."""
+        return TextTable(self.title, self.heads, self.rows, named=1)
+
     def markdown(self) -> str:
         """Return the section in Markdown, with all cells escaped."""
         notes = [line for note in self.notes for line in ("", note)]
-        return "\n".join([f"## {self.title}", "", *markdown_table(self.heads, self.rows), *notes]) + "\n"
+        return "\n".join([f"## {self.title}", "", *self.layout.markdown(), *notes]) + "\n"
 
     def page(self) -> str:
         """Return the section as an HTML page of its own."""
@@ -56,10 +60,7 @@ class SectionTable:
         Args:
             width: Columns of the terminal.
         """
-        shown = self.terminal_columns or [column for column in range(len(self.heads)) if column != 1]
-        cells: list[list[str]] = [["no.", *(self.heads[column] for column in shown)]]
-        cells += [[str(number), *(row[column] for column in shown)] for number, row in enumerate(self.rows, 1)]
-        yield from text_table(cells)
+        yield from self.layout.numbered(self.terminal_columns).text()
         for number, name in enumerate([row[1] for row in self.rows], 1):
             yield from wrapped(f"{number}: {name}", width)
         for note in self.notes[:1]:
@@ -118,19 +119,6 @@ class CompareSection(ABC):
         Raises:
             FairnessError: A file of the benchmark cannot be read.
         """
-
-
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table in Markdown, with all cells escaped."""
-    yield f"| {' | '.join(map(escape, heads))} |"
-    yield "|---" * len(heads) + "|"
-    for row in rows:
-        yield f"| {' | '.join(map(escape, row))} |"
-
-
-def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows for a terminal, in columns as wide as their cells."""
-    yield from (f" {line}" for line in align_columns(rows))
 
 
 def wrapped(text: str, width: int, indent: str = " ") -> list[str]:

@@ -20,6 +20,7 @@ from pytest_fairness.report.compare.changes import RowComparison
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison
 from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, rank_models
 from pytest_fairness.report.phrases import is_simulated
+from pytest_fairness.report.text_table import TextTable
 
 RANKS = (
     "Models are ranked by the verdict on the release, then by marks, never by estimates. Equal ranks: these data show "
@@ -42,8 +43,8 @@ _LONGEST_SLICE = 24
 _STATES = ("fair", "unfair", "undecided", "invalid")
 
 
-def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]]:
-    """Return the heads, and a row of cells for each column of the comparison, best first."""
+def ranking_table(comparison: RunComparison) -> TextTable:
+    """Return a row for each column of the comparison, best first."""
     suites = marked_suites(comparison)
     heads = ["rank", "model", "release", "mark", *suites, *_STATES, "missing"]
     rows = []
@@ -53,7 +54,7 @@ def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]
         counts = [str(column.release.counts[state]) for state in _STATES]
         cells = [rank(standing), column.label, column.release.verdict, standing.mark or NOT_MARKED]
         rows.append([*cells, *marks, *counts, str(standing.missing)])
-    return heads, rows
+    return TextTable("Ranking", heads, rows, named=1)
 
 
 def rank(standing: ModelRanking) -> str:
@@ -98,13 +99,13 @@ def about(question: ComparedThreshold) -> str:
     return "; ".join(parts) or "never judged"
 
 
-def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> tuple[list[str], list[list[str]]]:
-    """Return the heads, and a row of cells for each column of the comparison."""
+def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> TextTable:
+    """Return a row for each column of the comparison."""
     rows = []
     for column, row, pairing in zip(comparison.columns, question.rows, question.against, strict=True):
         cells = [column.label, estimate_words(row), mark_words(row), verdict_words(row)]
         rows.append([*cells, difference_words(pairing)])
-    return ["model", "estimate", "mark", "verdict", "difference from reference"], rows
+    return TextTable(name(question), ["model", "estimate", "mark", "verdict", "difference from reference"], rows)
 
 
 def difference_words(pairing: RowComparison | None) -> str:

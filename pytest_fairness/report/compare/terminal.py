@@ -8,7 +8,7 @@ from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.report.compare import tables
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison, changes
 from pytest_fairness.report.compare.ranking import rank_models
-from pytest_fairness.report.compare.sections import text_table, wrapped
+from pytest_fairness.report.compare.sections import wrapped
 from pytest_fairness.report.phrases import SIMULATED
 
 
@@ -36,20 +36,11 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
 
 
 def _ranking(comparison: RunComparison, width: int) -> Iterator[str]:
-    heads = ("rank", "no.", "release", "mark", "fair", "unfair", "undecided", "invalid", "missing")
-    standings = rank_models(comparison)
-    cells = [
-        (
-            tables.rank(standing),
-            str(standing.column_index + 1),
-            standing.column.release.verdict,
-            standing.mark or NOT_MARKED,
-            *map(str, standing.column.release.counts.values()),
-            str(standing.missing),
-        )
-        for standing in standings
-    ]
-    yield from text_table([heads, *cells])
+    table = tables.ranking_table(comparison)
+    first, last = (table.heads.index(head) for head in ("mark", "fair"))  # marks of suites stand with the names
+    shown = [0, *range(2, first + 1), *range(last, len(table.heads))]
+    numbers = [standing.column_index + 1 for standing in rank_models(comparison)]
+    yield from table.numbered(shown, numbers).text()
     # A name with its parameters is longer than a column can be.
     for number, column in enumerate(comparison.columns, 1):
         marks = "; ".join(f"{suite} {mark or NOT_MARKED}" for suite, mark in column.marks.items())
@@ -63,11 +54,7 @@ def _ranking(comparison: RunComparison, width: int) -> Iterator[str]:
 def _question(comparison: RunComparison, question: ComparedThreshold, width: int) -> Iterator[str]:
     yield from wrapped(tables.name(question), width, indent="")
     yield from wrapped(tables.about(question), width)
-    cells = [
-        (str(index + 1), tables.estimate_words(row), tables.mark_words(row), tables.verdict_words(row))
-        for index, row in enumerate(question.rows)
-    ]
-    yield from text_table([("no.", "estimate", "mark", "verdict"), *cells])
+    yield from tables.threshold_table(comparison, question).numbered((1, 2, 3)).text()
     for index, pairing in enumerate(question.against):
         if pairing is not None:
             against = f"{index + 1} against {comparison.references[index] + 1}: {tables.difference_words(pairing)}"

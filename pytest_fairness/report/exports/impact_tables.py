@@ -29,6 +29,7 @@ from pytest_fairness.core.output_files import write_text
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, shown_names
 from pytest_fairness.report.markdown_escaping import escape
+from pytest_fairness.report.text_table import TextTable
 from pytest_fairness.store.samples import StoredSample
 
 NO_AUDIT = (
@@ -76,12 +77,13 @@ def _rate(tables: ImpactTables) -> tuple[str, str]:
 
 
 def _markdown(table: ImpactTable, rate: str) -> Iterator[str]:
-    yield f"| category | applications | assessed | ungraded | selected | {rate} | impact ratio (interval) |"
-    yield "|---|---|---|---|---|---|---|"
+    heads = ["category", "applications", "assessed", "ungraded", "selected", rate, "impact ratio (interval)"]
+    rows = []
     for category in table.categories:
-        counts = " | ".join(f"{count:,}" for count in _counts(category))
         share = "unknown" if category.rate is None else f"{category.rate:.3f}"
-        yield f"| {escape(category.name)} | {counts} | {share} | {escape(_ratio(table, category))} |"
+        counts = (f"{count:,}" for count in _counts(category))
+        rows.append([category.name, *counts, share, _ratio(table, category)])
+    yield from TextTable(table.title, heads, rows).markdown()
     yield ""
     yield f"Attempts in an unknown category, which are not in the table: {table.unknown:,}."
     small = ", ".join(escape(category.name) for category in table.categories if category.small)
