@@ -253,23 +253,21 @@ class LazyMeasured:
         return not (repetition and self._fairness.store.runs.has_answers(self.subject.key, asked, repetition))
 
     @property
-    def is_unseen(self) -> bool:
-        """Whether nothing else was asked of the model that can have chosen this part of the declared sample.
+    def seen(self) -> int:
+        """The number of other samples that can have chosen this part of the declared one: 0 where nothing was seen.
 
-        No other run has asked any of its questions, under this probe or another, nor has an earlier session of this run
-        asked others of the probe's.
+        Another run has asked some of its questions, under this probe or another, or others of the probe's; so has an
+        earlier session of this run.
         """
         runs, run, key = self._fairness.store.runs, self._fairness.run, self.subject.key
-        first = self._samples[1].attempts
-        if self.is_tryout or any(graded.attempt.at is not None for graded in first):
-            return False
+        others = runs.count_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
         asked = runs.asked_prompts(run, key)
         items = [item for item in self._all_items if any(prompt.digest in asked for prompt in item.prompts)]
         # Another threshold may be at a later look already.
         size = next((size.items for size in self.look.plan if size.items >= len(items)), 0)
-        if not {item.id for item in items} <= {item.id for item in select_items(self.probe, size)}:
-            return False
-        return not runs.has_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
+        is_own = {item.id for item in items} <= {item.id for item in select_items(self.probe, size)}
+        is_new = all(graded.attempt.at is None for graded in self._samples[1].attempts)
+        return others if is_own and is_new and not self.is_tryout else max(others, 1)
 
     @property
     def _all_items(self) -> list[ProbeItem]:
@@ -347,7 +345,7 @@ class LazyMeasured:
             session=store.session,
         )
         is_declared = self.is_declared
-        return store.looks.take(look, others, is_declared=is_declared, is_unseen=not is_declared and self.is_unseen)
+        return store.looks.take(look, others, is_declared=is_declared, seen=0 if is_declared else self.seen)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""

@@ -206,8 +206,10 @@ def test_sample_that_another_test_has_shown_is_a_later_run(project: Project, bef
     project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, OTHER, count=100))
     for seed in (1, 2):
         project.run(SIMULATED, *before, "--fairness-sample=50", f"--fairness-seed={seed}")
-    project.run(SIMULATED, "-k", "women_and_men", "--fairness-sample=50", "--fairness-seed=2")
-    assert project.row()["looks"]["run"] == 2
+    project.run(SIMULATED, *before, "--fairness-sample=50", "--fairness-seed=2")  # the same sample
+    output = unwrapped(project.run(SIMULATED, "-k", "women_and_men", "--fairness-sample=50", "--fairness-seed=2"))
+    assert project.row()["looks"]["run"] == 3
+    assert "run 3 of this threshold on this model (before: other answers of the model to this probe)" in output
 
 
 @pytest.mark.slow
