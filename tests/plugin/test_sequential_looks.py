@@ -310,6 +310,26 @@ class Length:
 
 @pytest.mark.slow
 @in_one_process
+def test_another_analysis_of_the_same_answers_is_another_run(project: Project) -> None:
+    own = """\
+def own(sums):
+    return {}
+
+@pytest.mark.threshold(probe=test_hiring)
+def test_own(measured):
+    assert measured.metric(own, span=(0, 2), hired="hired") >= 0.1
+"""
+    suite = project_sources.suite("{}", count=40).replace("groups={", 'metadata={"name": str(number % 7)}, groups={')
+    one, other = own.format("sums.hired / (sums.hired + 1)"), own.format("sums.hired / (sums.hired + 2)")
+    for number, (metric, crossed) in enumerate(((one, ""), (other, ""), (one, 'crossed="name", ')), start=1):
+        for _ in range(2):  # the same again is none
+            project.write(test_hiring=suite.replace("{}", metric).replace("items=people", f"{crossed}items=people"))
+            project.run(SIMULATED, "-m", "threshold")
+            assert project.row()["looks"]["run"] == number
+
+
+@pytest.mark.slow
+@in_one_process
 def test_every_judged_run_is_a_look(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=100))
     arguments = (SIMULATED, "--fairness-sample=50", "-m", "threshold")
