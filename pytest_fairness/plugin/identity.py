@@ -19,7 +19,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import check_own_marks, get_mark, get_mark_arguments
+from pytest_fairness.plugin.markers import check_own_marks, check_probe_id, get_mark, get_mark_arguments
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
@@ -155,7 +155,7 @@ class Probes:
 
     def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
         """Return the file of a probe and its name there; with graders of a class it is a probe of that class."""
-        path, name = find_home(function, test)
+        path, name = find_source_file(function), probe_name(function)
         owner = providing_class(test, graders)
         if owner is None or any(_is_same(value, function) for value in vars(owner.obj).values()):
             return path, name
@@ -175,8 +175,8 @@ class Probes:
             if probe_id in self._files:
                 files = sorted({str(path), str(self._files[probe_id])})
                 raise FairnessError(
-                    f"two probes have the id {probe_id!r} ({' and '.join(files)}): bind each to a name of its own in "
-                    "its module, in a folder of its own name where that lies outside of the rootdir"
+                    f"two probes have the id {probe_id!r} ({' and '.join(files)}): give each an `id` of its own in its "
+                    "mark, or a folder of its own name where its file lies outside of the rootdir"
                 )
             check_own_marks(function, "probe")
             probe = Probe(function, probe_id, suite, get_mark_arguments(mark))
@@ -262,37 +262,36 @@ def find_source_file(function: Callable[..., object]) -> Path:
     return Path(plain.__code__.co_filename)
 
 
-def find_home(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
-    """Return the file and the name of the probe of a test or threshold.
+def probe_name(function: Callable[..., object]) -> str:
+    """Return the name of a probe in its file: the ``id`` of its mark, else that of its function.
 
-    It is the name of the function, if its module binds it to that name. Functions of a factory or a loop share a name:
-    the name is then that of their variable in the module, or in the test's module if the factory is in another one.
+    Raises:
+        FairnessError: The id is malformed, or several functions may have the name: a factory or a loop made them, or a
+            decorator gave them its own.
     """
-    if bound := bound_name(function, sys.modules.get(function.__module__)):
-        return find_source_file(function), bound
-    module = test.getparent(pytest.Module)
-    if module is not None and (bound := bound_name(function, module.obj)):
-        return module.path, bound
-    return find_source_file(function), function.__qualname__
+    mark = get_mark(function, "probe")
+    if mark is not None and "id" in mark.kwargs:
+        return check_probe_id(mark.kwargs["id"])
+    name: str = getattr(function, "__qualname__", type(function).__name__)
+    module = sys.modules.get(function.__module__)  # none of a declared file
+    if module and not is_bound(function, module) and not hasattr(function, "fairness_suite"):
+        raise FairnessError(
+            f"probe {name}: its module does not have it under this name, as a factory, a loop or a decorator made it: "
+            "give it a name, as in @pytest.mark.probe(id='screening', ...)"
+        )
+    return name
 
 
-def bound_name(function: Callable[..., object], module: ModuleType | None) -> str | None:
-    """Return the name of a function in a module, ``Class.name`` in a class; None if the module does not have it.
+def is_bound(function: Callable[..., object], module: ModuleType | None) -> bool:
+    """Return whether a module has a function under its own name, ``Class.name`` in a class.
 
-    >>> bound_name(bound_name, sys.modules[__name__]), bound_name(bound_name, inspect)
-    ('bound_name', None)
+    >>> is_bound(is_bound, sys.modules[__name__]), is_bound(is_bound, inspect)
+    (True, False)
     """
     value: object = module
     for part in getattr(function, "__qualname__", "").split("."):  # a callable object has none
         value = vars(value).get(part) if isinstance(value, ModuleType | type) else None
-    if module is None or _is_same(value, function):
-        return function.__qualname__ if module else None
-    for name, value in list(vars(module).items()):
-        if _is_same(value, function):
-            return name
-        if isinstance(value, type) and (attribute := _attribute(function, value)):
-            return f"{name}.{attribute}"
-    return None
+    return module is not None and _is_same(value, function)
 
 
 def _attribute(function: Callable[..., object], owner: type) -> str | None:

@@ -18,17 +18,19 @@ from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, UngradedReason, did_you_mean
 from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 
 PROBE_ARGUMENTS = (
     *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
-    *("tools", "space", "profiles", "expected", "control", "literal"),
+    *("tools", "space", "profiles", "expected", "control", "literal", "id"),
 )
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 _GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "grade_batch": ("attempts",)}
 """The methods of graders, with their arguments."""
+_PROBE_ID = lazy_pattern(r"[\w.-]{1,100}")
 _LONGEST_FLAKY = timedelta(days=366)
 """The longest duration of a flaky mark."""
 
@@ -36,14 +38,15 @@ MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
         "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None, "
-        "literal=()): one "
+        "literal=(), id=...): one "
         "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
         "several answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
         "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
         "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers; "
-        "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are"
+        "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are; "
+        "id='screening' is its name where a function or a loop makes it"
     ),
     (
         "threshold(probe, title='', scale=None, slices=(), exclude={}): a test of `measured`, the metrics of that "
@@ -56,6 +59,17 @@ MARKS = (
         "while it is undecided, until that date"
     ),
 )
+
+
+def check_probe_id(value: object) -> str:
+    """Return the name that a probe has in its file.
+
+    Raises:
+        FairnessError: It is no short, plain text.
+    """
+    if isinstance(value, str) and _PROBE_ID.fullmatch(value):
+        return value
+    raise FairnessError(f"id is {value!r:.60}: write up to 100 letters, digits, hyphens, underscores and dots")
 
 
 def check_repetitions(value: object) -> int:

@@ -23,7 +23,7 @@ AT_ONCE = "--fairness-concurrency=32"
 """One transaction of the store serves as many answers."""
 
 MAKE = """
-def make(label):
+def make(label, name="test_req"):
     def people():
         for number in range(20):
             yield ProbeItem(f"{label}-{number:02}", [
@@ -31,7 +31,7 @@ def make(label):
                 for group in ("woman", "man")
             ])
 
-    @pytest.mark.probe(items=people, grade={"hired": YesNo()})
+    @pytest.mark.probe(id=name, items=people, grade={"hired": YesNo()})
     def test_req(probe_item, model):
         probe_item.measure(model)
 
@@ -60,14 +60,14 @@ def attempts_everywhere(project: Project, result: pytest.RunResult) -> set[int]:
 def test_probes_of_factories_and_loops_have_separate_samples(project: Project) -> None:
     """Define probes by functions, classes and loops: each has its own answers, and is counted once."""
     tests = """
-test_req_a, test_alike_a = make("a")
-test_req_b, test_alike_b = make("b")
+test_req_a, test_alike_a = make("a", "req-a")
+test_req_b, test_alike_b = make("b", "req-b")
 for label in ("c", "d"):
-    globals()[f"test_req_{label}"], globals()[f"test_alike_{label}"] = make(label)
+    globals()[f"test_req_{label}"], globals()[f"test_alike_{label}"] = make(label, f"req-{label}")
 
 def make_class(label):
     class TestMade:
-        test_req, test_alike = (staticmethod(test) for test in make(label))
+        test_req, test_alike = (staticmethod(test) for test in make(label, f"req-{label}"))
     return TestMade
 
 TestE, TestF = make_class("e"), make_class("f")
@@ -75,9 +75,7 @@ TestE, TestF = make_class("e"), make_class("f")
     conftest = project_sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
     project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{tests}")
     result = project.run("--junitxml=junit.xml", AT_ONCE)
-    names = {label: f"test_req_{label}" for label in "abcd"} | {
-        label: f"Test{label.upper()}.test_req" for label in "ef"
-    }
+    names = {label: f"req-{label}" for label in "abcdef"}
     assert probes_of(project) == {
         (f"test_alike_{label}" if label in "abcd" else f"Test{label.upper()}::test_alike"): (
             f"test_made.py::{name}",
@@ -92,7 +90,7 @@ TestE, TestF = make_class("e"), make_class("f")
     ]
     assert {row["probe"] for row in rows} == {f"test_made.py::{name}" for name in names.values()}
     project.run("-k", "alike_b", AT_ONCE)
-    assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
+    assert probes_of(project) == {"test_alike_b": ("test_made.py::req-b", "unfair")}
     project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
     assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 40
 
@@ -111,7 +109,27 @@ def test_probes_with_one_id_are_refused(project: Project) -> None:
         "test_b": "invalid",
         "test_c": "fair",
     }
-    assert "two probes have the id 'test_made.py::make.<locals>.test_req'" in shown(result)
+    assert "two probes have the id 'test_made.py::test_req'" in shown(result)
+    assert "Traceback" not in shown(result)
+
+
+@pytest.mark.parametrize(
+    ("made", "rule"),
+    [
+        ("make('a')", "make.<locals>.test_req: its module does not have it under this name"),
+        ("make('a', 'ü:1')", "id is 'ü:1': write up to 100 letters"),
+        ("make('a', 7)", "id is 7: write up to 100 letters"),
+    ],
+)
+def test_made_probes_need_a_plain_id(project: Project, made: str, rule: str) -> None:
+    source = MAKE if "," in made else MAKE.replace("id=name, ", "")
+    project.write(
+        conftest=project_sources.HEAD + MODEL.format(refuses="woman b "),
+        test_made=f"{project_sources.HEAD}{source}\ntest_req, test_alike = {made}\n",
+    )
+    result = project.run()
+    assert result.ret not in (0, pytest.ExitCode.INTERNAL_ERROR)
+    assert rule in shown(result)
     assert "Traceback" not in shown(result)
 
 
@@ -211,15 +229,14 @@ def test_callables_of_one_factory_outside_the_rootdir_are_separate(home: Project
     model = "\nfrom shared_factory import make as made\n\n"
     model += "@pytest.fixture(scope='session')\ndef model():\n    return made({!r})\n"
     for label, word in (("a", "yes"), ("b", "no")):
-        tests = hire("x").replace("\ntest_req, test_alike =", f"\ntest_req_{label}, test_alike_{label} =")
+        made = f"\ntest_req_{label}, test_alike_{label} = make('x', 'req-{label}')\n"
+        tests = hire("x").replace("\ntest_req, test_alike = make('x')\n", made)
         rate = tests.replace('ratio("hired", by="gender", of="woman", to="man")', 'rate("hired")')
         outside(home, f"ext/suite_{label}", rate + model.format(word))
     home.pytester.syspathinsert(home.path / "shared")
     result = home.bare_run("../ext/suite_a", "../ext/suite_b")
     verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
-    assert verdicts == {"suite_a/test_hire.py::test_req_a": "fair", "suite_b/test_hire.py::test_req_b": "unfair"}, (
-        shown(result)
-    )
+    assert verdicts == {"suite_a/test_hire.py::req-a": "fair", "suite_b/test_hire.py::req-b": "unfair"}, shown(result)
 
 
 CLASSES = """
