@@ -248,9 +248,9 @@ class LazyMeasured:
         first = self._samples[1]
         if self.is_tryout or (first.items, len(first.attempts)) != self.probe.declared:
             return False
-        asked = {graded.prompt.digest for graded in first.attempts}
+        prompts = {graded.prompt.digest for graded in first.attempts}
         repetition = min(graded.attempt.repetition for graded in first.attempts)
-        return not (repetition and self._fairness.store.runs.has_answers(self.subject.key, asked, repetition))
+        return not (repetition and self._fairness.store.runs.has_answers(self.subject.key, prompts, repetition))
 
     @property
     def seen(self) -> int:
@@ -261,8 +261,8 @@ class LazyMeasured:
         """
         runs, run, key = self._fairness.store.runs, self._fairness.run, self.subject.key
         others = runs.count_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
-        asked = runs.asked_prompts(run, key)
-        items = [item for item in self._all_items if any(prompt.digest in asked for prompt in item.prompts)]
+        digests = runs.asked_prompts(run, key)
+        items = [item for item in self._all_items if any(prompt.digest in digests for prompt in item.prompts)]
         # Another threshold may be at a later look already.
         size = next((size.items for size in self.look.plan if size.items >= len(items)), 0)
         is_own = {item.id for item in items} <= {item.id for item in select_items(self.probe, size)}
