@@ -50,6 +50,7 @@ MAY_IMPORT = {
     },
 }
 UPSTAIRS = {
+    "attestation": set[str](),
     "design": {"numpy"},
     "harnesses": {"numpy", "pytest"},
     "local": set[str](),

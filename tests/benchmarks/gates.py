@@ -34,7 +34,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.baseline import restore_measured
 from pytest_fairness.plugin.dry_runs import plan
 from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, estimate_error_rates
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
@@ -43,6 +42,7 @@ from pytest_fairness.plugin.dry_runs.predictions import explain_never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
+from pytest_fairness.plugin.stored_samples import restore_measured
 from pytest_fairness.store.samples import StoredSample
 from tests.benchmarks.cards import calls, whole_gate, write_figures
 from tests.benchmarks.planted import ON_BOUND, TIMES, PlantedBias
