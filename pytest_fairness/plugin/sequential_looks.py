@@ -80,7 +80,7 @@ class Look:
 
     def design(self, probe: Probe) -> tuple[list[ProbeItem], int]:
         """Return the items and repetitions of this look."""
-        return sorted(_select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
+        return sorted(select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
 
     def _tail(self, spending: Spending) -> float:
         from pytest_fairness.stats.sequential import look_tails, run_tail
@@ -103,7 +103,7 @@ def plan_looks(probe: Probe, repetitions: int, looks: int, *, items_only: bool =
     for number in range(1, looks + 1):
         items = min(first * number, most)
         look_repetitions = repetitions if items_only else math.floor(repetitions * first * number / items + 0.5)
-        look_items = _select_items(probe, items)
+        look_items = select_items(probe, items)
         attempts = look_repetitions * sum(len(item.prompts) for item in look_items)
         size = Size(items, look_repetitions, attempts, _count_clusters(look_items, probe))
         if not sizes or size.attempts > sizes[-1].attempts:
@@ -116,7 +116,8 @@ def count_clusters(probe: Probe) -> int:
     return _count_clusters(probe.items, probe)
 
 
-def _select_items(probe: Probe, number: int) -> list[ProbeItem]:
+def select_items(probe: Probe, number: int) -> list[ProbeItem]:
+    """Return the items of a look that has so many."""
     return [*probe.items, *probe.reserve[: number - len(probe.items)]]
 
 

@@ -159,7 +159,7 @@ def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     is_whole = all(group.graded.binary and group.graded.value in (0, 1) for group in groups)
     return {
         "items": items,
-        "levels": min(group.missing.levels for group in groups),
+        "levels": min((group.missing.levels for group in groups), default=0),
         "levels_unit": " in each group" if all(group.missing.is_nested for group in groups) else "",
         "sources": sources,
         "equal_sources": float(sources) if is_whole or not sources else effective_number(sizes),

@@ -407,7 +407,7 @@ class LinearEstimate:
         # test_rate_of_single_answers_has_the_clopper_pearson_interval
         if self.counts_clusters or self.symmetric or not self.error or round(abs(self._skewness), 9) < SKEWED:
             return self.value, self.value
-        # test_long_tail_doubles_the_reach_of_an_unseen_share
+        # test_long_tail_triples_the_reach_of_an_unseen_share
         share = self.farther * self.clusters * unseen_share(times * self.clusters, tail)
         move = share * float(influences.max() if self._skewness > 0 else influences.min())
         if (

@@ -214,12 +214,14 @@ class LabelCorrection(ABC):
         """Return the words that name a stratum in a message; empty where all attempts are one."""
         return f" of {self._names[stratum]}" if self._names.get(stratum) else ""
 
-    def _shortage_reason(self, stratum: int, labels: float) -> str:
-        """Return why a stratum has too few labels; empty where it has enough."""
+    def _shortage_reason(self, stratum: int, labels: int, worth: float) -> str:
+        """Return why a stratum has too few labels, by what they are worth; empty where it has enough."""
         # test_fewer_than_a_hundred_labels_of_a_group_are_invalid
-        if labels >= FEWEST_LABELS:
+        if worth >= FEWEST_LABELS:
             return ""
-        number = f"{counted(round(labels), 'label')}{self._of_stratum(stratum)}"
+        number = f"{counted(labels, 'label')}{self._of_stratum(stratum)}"
+        if round(worth) < labels:
+            number += f", worth {worth:.0f} drawn by chance"
         return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
     def _choice_reason(self, stratum: int, grades: Floats, labeled: Floats, *, rate: bool) -> str:
@@ -304,7 +306,7 @@ class InSampleLabels(LabelCorrection):
         weights = None if probabilities is None else _inverse_weights(probabilities)
         pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings], weights)
         is_drawn = self._probabilities is None and not is_chosen
-        if reason := self._shortage_reason(stratum, len(judge) if is_drawn else pairs.effective_count):
+        if reason := self._shortage_reason(stratum, len(judge), len(judge) if is_drawn else pairs.effective_count):
             return reason
         if rate and (reason := pairs.chance_reason(self._of_stratum(stratum))):
             return reason
@@ -419,7 +421,7 @@ class ExternalLabels(LabelCorrection):
         self, stratum: int, rows: Rows, vector: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
     ) -> Correction | str:
         labeled = np.flatnonzero((self._groups == stratum) & ~np.isnan(self._judge))
-        if reason := self._shortage_reason(stratum, len(labeled)):
+        if reason := self._shortage_reason(stratum, len(labeled), len(labeled)):
             return reason
         if not rate:
             return "labels of other texts correct rates only: a mean needs labels of the run's own answers"
