@@ -50,6 +50,8 @@ from tests.benchmarks.planted import ON_BOUND, TIMES, PlantedBias
 ROOT = Path(__file__).parents[2]
 BROKEN = 0.001
 """The p-value under which errors are too many for the promise, over the thresholds of all suites (Bonferroni)."""
+SECONDS = 5.0
+"""CPU seconds for the certificate of a threshold."""
 RECORDERS = ("record", "_record")
 """The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""
 
@@ -65,7 +67,9 @@ class Rehearsal:
         if out and out.exists():
             self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
 
-    def predict(self, item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
+    def predict(
+        self, item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData, _seconds: float
+    ) -> PlannedThreshold:
         """Judge or certify one threshold, and keep its figures."""
         for name in dir(item.module):
             if name.startswith(RECORDERS):
@@ -130,7 +134,7 @@ def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
     view = restored.from_selection(restored.selection.whole(confidence=confidence))
     stored = ErrorRateSample(sample, view, measured.tail)
     try:
-        row = estimate_error_rates(item, row, stored, 0)
+        row = estimate_error_rates(item, row, stored, 0, SECONDS)
     except FairnessError as error:
         return {"reason": str(error)}
     checks = {check.error: {"share": check.share, "at_most": check.at_most} for check in row.checks}

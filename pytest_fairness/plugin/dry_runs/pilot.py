@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pytest_fairness.core.attempts import Answer
+    from pytest_fairness.core.items import Prompt
     from pytest_fairness.plugin.earlier_answers import EarlierModel
     from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
@@ -269,12 +270,16 @@ class PilotData:
         )
 
     def _get_simulation(self, repetitions: int) -> Simulation:
-        from pytest_fairness.stats.simulation import Simulation
+        from pytest_fairness.stats.simulation import Simulation, possible_values
 
         if repetitions not in self._simulations:
             extremes = self._measured.extremes
-            grades = {name: extremes.get(name, lambda _: (False, True)) for name in self._measured.graders}
-            supply, propensities = self._make_supply(repetitions), self.is_propensity
+            grades = {
+                name: partial(possible_values, extremes[name]) if name in extremes else _true_or_false
+                for name in self._measured.graders
+            }
+            supply = self._supply if repetitions == self.repetitions else self._make_supply(repetitions)
+            propensities = self.is_propensity
             self._simulations[repetitions] = Simulation(
                 supply,
                 grades,
@@ -329,6 +334,10 @@ class PilotData:
             return []
         attempts = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
         return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
+
+
+def _true_or_false(_: Prompt) -> tuple[bool, bool]:
+    return False, True
 
 
 def _is_rate(shares: Mapping[Any, Any] | float) -> bool:

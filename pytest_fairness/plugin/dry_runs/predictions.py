@@ -26,7 +26,8 @@ from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.adjusted_samples import plan_adjusted
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import FEWEST_SOURCES, PilotData
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.plugin.evaluation import evaluate_on, threshold_design
+from pytest_fairness.stats.threshold_judgment import count_quiet
 
 if TYPE_CHECKING:
     from pytest_fairness.core.dependence import Dependence
@@ -35,14 +36,16 @@ if TYPE_CHECKING:
 
 DRAWS = 200
 """Samples for each truth; fewer if they are large or take long."""
-FEWEST_DRAWS = 12
+FEWEST_DRAWS = 8
 """The fewest samples for each truth."""
 MOST_ATTEMPTS = 400_000
 """The most attempts in all samples of one truth."""
 LARGEST = 10_000
 """The most attempts of a sample that is simulated to find the needed number of items."""
-SECONDS = 40.0
+SECONDS = 8.0
 """CPU seconds for the samples of all thresholds of a plan, but for the fewest of each truth."""
+PRECISION = 0.05
+"""The distance to the ends of a share's interval at which no more samples are drawn."""
 TRUTHS = 4
 """The truths of a threshold, between which its seconds are divided."""
 ROUNDS = 4
@@ -78,16 +81,15 @@ class SimulatedVerdicts:
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData, thresholds: int) -> PlannedThreshold:
+def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData, seconds: float) -> PlannedThreshold:
     """Return the row of a threshold with its prediction.
 
     Args:
         item: The threshold's test.
         row: The row, still without a prediction.
         pilot_data: The simulated runs of its probe.
-        thresholds: The number of thresholds of the plan, which share its time.
+        seconds: The CPU seconds for its samples, but for the fewest of each truth.
     """
-    seconds = SECONDS / thresholds
     deadline = time.process_time() + seconds
     planned = _simulate_looks(item, pilot_data, seconds)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
@@ -126,11 +128,11 @@ def _simulate_looks(
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold at the look that decides it, or at the last planned look."""
 
-    def judge_looks(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
+    judge = SampleJudge(item)
+
+    def judge_looks(number: int) -> tuple[Judgment, int]:
         for look, sample in pilot_data.draw_looks(number, gap):
-            strict_tail = None if look.total == 1 else look.strict_tail
-            judgment = evaluate_on(item, sample, dependence, strict_tail, reports=False)
-            dependence = judgment.dependence or dependence
+            judgment = judge(sample, None if look.total == 1 else look.strict_tail)
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
         return judgment, look.size.attempts
@@ -142,33 +144,65 @@ def _simulate_single_look(
     item: pytest.Function, draw: Callable[[int], Measured], attempts: float, seconds: float, share: float
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
-    return _simulate(
-        lambda number, dependence: (evaluate_on(item, draw(number), dependence, reports=False), attempts),
-        attempts,
-        seconds,
-        share,
-    )
+    judge = SampleJudge(item)
+    return _simulate(lambda number: (judge(draw(number)), attempts), attempts, seconds, share)
 
 
 def _simulate(
-    judge: Callable[[int, Dependence | None], tuple[Judgment, float]],
+    judge: Callable[[int], tuple[Judgment, float]],
     attempts: float,
     seconds: float,
     share: float = 1,
 ) -> SimulatedVerdicts:
-    deadline = time.process_time() + seconds / TRUTHS
+    deadline = math.inf
     draws = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     attempt_counts: list[float] = []
-    dependence = None
     for number in range(draws):
-        judgment, attempt_count = judge(number, dependence)
+        judgment, attempt_count = judge(number)
         judgments.append(judgment)
         attempt_counts.append(attempt_count)
-        dependence = judgment.dependence or dependence
-        if len(judgments) >= FEWEST_DRAWS and time.process_time() > deadline:
+        if number == 0:  # which imports what the others use, and finds what the test depends on
+            deadline = time.process_time() + seconds / TRUTHS
+        if len(judgments) >= FEWEST_DRAWS and (time.process_time() > deadline or _is_precise(judgments)):
             break
     return SimulatedVerdicts(judgments, fmean(attempt_counts))
+
+
+def _is_precise(judgments: Sequence[Judgment]) -> bool:
+    """Return whether the share of every verdict is known to within `PRECISION` (Wilson 1927, 95%)."""
+    number, square = len(judgments), 1.96**2
+    for count in Counter(judgment.verdict for judgment in judgments).values():
+        share = count / number
+        middle = (count + square / 2) / (number + square)
+        half = math.sqrt(number * share * (1 - share) * square + square**2 / 4) / (number + square)
+        if abs(middle - share) + half > PRECISION:
+            return False
+    return True
+
+
+class SampleJudge:
+    """A threshold's judge on samples of one truth and size, which stops to judge slices that cannot have a veto.
+
+    Args:
+        item: The threshold's test.
+        dependence: The estimates that it depends on, where they are known.
+        all_slices: Whether all slices are judged in every sample.
+    """
+
+    def __init__(
+        self, item: pytest.Function, dependence: Dependence | None = None, *, all_slices: bool = False
+    ) -> None:
+        self._item, self._dependence, self._all_slices = item, dependence, all_slices
+        self._design = threshold_design(item)
+
+    def __call__(self, sample: Measured, strict_tail: float | None = None) -> Judgment:
+        """Return the judgment of the threshold on a sample."""
+        judgment = evaluate_on(self._item, sample, self._dependence, strict_tail, reports=False, design=self._design)
+        self._dependence = judgment.dependence or self._dependence
+        if judgment.slices and not self._all_slices:
+            self._design = replace(self._design, quiet=count_quiet(judgment))
+        return judgment
 
 
 def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
@@ -213,14 +247,17 @@ def _find_needed_sample(
     if forecast is None or times is None:
         return None
     powers = [(1.0, planned.clipped_share(Verdict.FAIR))]
-    if _INFORMATIVE[0] <= powers[0][1] <= _INFORMATIVE[1]:
-        times = times_for(powers, forecast.tail)
+    most = times_for(powers, forecast.tail)
+    if 0 < planned.share(Verdict.FAIR) < 1 and _INFORMATIVE[0] <= powers[0][1] <= _INFORMATIVE[1]:
+        times = most
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / pilot_data.sources)
         attempts = times * pilot_data.attempts
         seconds = deadline - time.process_time()
         if attempts > LARGEST or seconds <= 0:
-            break  # too large to simulate: the normal approximation is good for large samples
+            # Too large to simulate: the normal approximation is good for large samples. It is not for small ones.
+            times = max(times, most) if len(powers) == 1 and planned.share(Verdict.FAIR) == 1 else times
+            break
         verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, seconds, share=0.5)
         powers.append((times, verdicts.clipped_share(Verdict.FAIR)))
         times = times_for(powers, forecast.tail)
