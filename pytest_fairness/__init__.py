@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
     from pytest_fairness.counterfactual.lint import lint
     from pytest_fairness.counterfactual.slots import counterfactuals, names
-    from pytest_fairness.flip_search.strategies import any_name, counterfactual_pairs, profiles
     from pytest_fairness.graders.actions import CalledTool, ToolArgument, ToolCallCount
     from pytest_fairness.graders.anchors import Anchors, read_anchors
     from pytest_fairness.graders.character_gender.grader import CharacterGender
@@ -92,7 +91,6 @@ _MODULES = {
         "counterfactual.confounds": "Confound find_confounds",
         "counterfactual.slots": "counterfactuals names",
         "counterfactual.lint": "lint",
-        "flip_search.strategies": "any_name counterfactual_pairs profiles",
         "graders.actions": "CalledTool ToolArgument ToolCallCount",
         "graders.anchors": "Anchors read_anchors",
         "graders.character_gender.grader": "CharacterGender",
@@ -133,9 +131,9 @@ __all__ = [
     "PermanentError", "PlayedUser", "ProbeItem", "Prompt", "Propensities", "Rating", "RecordedAnswer",
     "RecordedTable", "Refusal", "Regex", "Rubric", "RunReference", "SectionTable", "SimilarityScale",
     "TableImporter", "TextField", "Tool", "ToolArgument", "ToolCall", "ToolCallCount", "TransientError",
-    "UngradedError", "Verdict", "WordList", "YesNo", "answer_text", "any_name", "attribute_rows", "attribute_words",
-    "counterfactual_pairs", "counterfactuals", "did_you_mean", "find_confounds", "lint", "names", "nothing_read",
-    "profiles", "read_anchors", "read_object", "refuses", "stored_results",
+    "UngradedError", "Verdict", "WordList", "YesNo", "answer_text", "attribute_rows", "attribute_words",
+    "counterfactuals", "did_you_mean", "find_confounds", "lint", "names", "nothing_read",
+    "read_anchors", "read_object", "refuses", "stored_results",
 ]  # fmt: skip
 
 

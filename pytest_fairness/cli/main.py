@@ -1,4 +1,8 @@
-"""The command line ``pytest-fairness``; every module of this package that has `add` declares a command."""
+"""The command line ``pytest-fairness``.
+
+Every module of this package that has `add` declares a command, and so does each function of the entry-point group
+``pytest_fairness.commands``.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,16 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
 
 from pytest_fairness import cli
+from pytest_fairness.cli.arguments import Commands
 from pytest_fairness.cli.extension_parser import LazyParser
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.extensions import COMMANDS
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.escaping import escape_controls
 
@@ -44,8 +50,10 @@ def _parser() -> LazyParser:
     )
     parser.add_argument("--version", action="version", version=f"pytest-fairness {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in _command_modules():
-        module.add(commands)
+    declare = {module.__name__.rpartition(".")[2]: module.add for module in _command_modules()}
+    declare |= _extension_commands()
+    for name in sorted(declare):
+        declare[name](commands)
     return parser
 
 
@@ -55,3 +63,14 @@ def _command_modules() -> Iterator[ModuleType]:
         module = import_module(f"{cli.__name__}.{entry.name}")
         if hasattr(module, "add"):
             yield module
+
+
+def _extension_commands() -> dict[str, Callable[[Commands], object]]:
+    """Return the functions of installed packages that declare a command; one that cannot be loaded is named."""
+    functions = {}
+    for name in COMMANDS.names():
+        try:
+            functions[name] = COMMANDS.load_callable(name)
+        except FairnessError as error:
+            print(f"pytest-fairness: {escape_controls(str(error))}", file=sys.stderr)
+    return functions

@@ -136,5 +136,8 @@ SUITES = ExtensionGroup("suites", "suite")
 EXPORTS = ExtensionGroup("exports", "export")
 IMPORTS = ExtensionGroup("imports", "import")
 COMPARE_SECTIONS = ExtensionGroup("compare_sections", "compare section")
+COMMANDS = ExtensionGroup("commands", "command")
+PLUGINS = ExtensionGroup("plugins", "plugin")
+"""Parts of a run that an option of this package names, such as ``ray`` of ``--fairness-executor``."""
 
 GROUPS = (MODELS, GRADERS, METRICS, SUITES, EXPORTS, IMPORTS, COMPARE_SECTIONS)

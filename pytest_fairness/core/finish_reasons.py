@@ -16,6 +16,8 @@ FRESH_ANSWERS = (
 _ERROR = f"{MISATTRIBUTED}: "
 """The beginning of the error that the store keeps in place of such a reply."""
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
+INCOMPLETE = frozenset((LENGTH, FILTER, REFUSAL, ERROR))
+"""The finish reasons of answers that are not complete."""
 TOOL_CALLS = "tool_calls"
 """The finish reason of an answer that ends with tool calls: complete only for graders of these."""
 LIKELIHOODS = "likelihoods"

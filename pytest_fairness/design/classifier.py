@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.environment import EMOTIONS
 from pytest_fairness.design.students import EmotionReading
+from pytest_fairness.extend import json_text as json
 
 if TYPE_CHECKING:
     from torch import Tensor

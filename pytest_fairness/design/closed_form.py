@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.environment import VALUES, EmotionParameters, Group, octants, thirds
 from pytest_fairness.design.students import EmotionReading
 

@@ -10,15 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.items import Prompt
+from pytest_fairness import Answer, AnswerOptions, FairnessError, Grade, Prompt
 from pytest_fairness.design.closed_form import value_means
 from pytest_fairness.design.environment import EMOTIONS, VALUES, Group, thirds
 from pytest_fairness.design.students import UNREAD, EmotionReading
+from pytest_fairness.extend import counted
+from pytest_fairness.extend import json_text as json
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate
+from pytest_fairness import Estimate, FairnessError, Measured
 from pytest_fairness.design.environment import EmotionParameters
 from pytest_fairness.design.objectives import Floats
 from pytest_fairness.design.records import BenchmarkFigure, Figures
 from pytest_fairness.design.search_space import Point
 from pytest_fairness.design.students import Student, StudentOutcomes, evaluate
-from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.custom_metrics import Functional
-from pytest_fairness.stats.measured import Measured
+from pytest_fairness.extend import Columns, Functional
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.designers.optimizer import Optimizer
 from pytest_fairness.design.designers.protocol import Designer, Proposal, Task, evaluated
 from pytest_fairness.design.objectives import Objective, Target, front_of

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 
 Floats = npt.NDArray[np.float64]
 Values = Mapping[str, Floats]

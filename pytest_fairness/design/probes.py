@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.protocols import Model, extremes_of
+from pytest_fairness import Estimate, FairnessError, Measured, Model, ProbeItem
 from pytest_fairness.design.records import BenchmarkFigure
 from pytest_fairness.design.search_space import Point, Space
-from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.probe_sample import ProbeSample
-from pytest_fairness.stats.measured import Measured
+from pytest_fairness.extend import Engine, ProbeSample, extremes_of
 
 Figures = Callable[[Measured], Mapping[str, Estimate | float]]
 """A function from a measured sample to the figures that the objective needs."""

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_fairness.core.attempts import Attempt
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.protocols import Model
-from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.requests import build_requests
+from pytest_fairness import Attempt, Model, Prompt
+from pytest_fairness.extend import Engine, build_requests
 
 
 @contextmanager
@@ -20,7 +17,7 @@ def opened_engine(store: Path) -> Iterator[Engine]:
 
     It closes the models that were used.
     """
-    from pytest_fairness.store.store import Store
+    from pytest_fairness.extend import Store
 
     opened = Store(store)
     run = uuid.uuid4().hex

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.json_objects import finite
+from pytest_fairness import Estimate, FairnessError
 from pytest_fairness.design.search_space import Point
+from pytest_fairness.extend import finite
+from pytest_fairness.extend import json_text as json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.environment import GROUPS, EmotionParameters, generate
 
 if TYPE_CHECKING:

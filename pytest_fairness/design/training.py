@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.classifier import (
     Classifier,
     backward_scores,

@@ -25,6 +25,7 @@ from pytest_fairness.plugin.identity import (
 )
 from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
 from pytest_fairness.plugin.probe import Probe
+from pytest_fairness.plugin.query_fixtures import find_query_fixtures
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def hide_parameters(items: Sequence[pytest.Item]) -> None:
     without either empties its whole tree. A listing calls no test, so that parameters are not needed.
     """
     for item in items:
-        if isinstance(item, pytest.Function) and (is_marked(item) or "flips" in item.fixturenames):
+        if isinstance(item, pytest.Function) and (is_marked(item) or find_query_fixtures(item)):
             file = item.nodeid.removesuffix(item.name)
             if hasattr(item, "callspec") and not ("[" in item.name and ".py" in file):
                 del item.callspec
@@ -63,16 +64,17 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Parametrize a probe by its items, a threshold by its probe, and both by the models of the run."""
     function = metafunc.function
     marked_probe, marked_threshold = (get_mark(function, mark) is not None for mark in ("probe", "threshold"))
-    if not (marked_probe or marked_threshold or "flips" in metafunc.fixturenames):
+    queries = find_query_fixtures(metafunc)
+    if not (marked_probe or marked_threshold or queries):
         return
     fairness.use()
     if marked_probe:
         _parametrize_items(metafunc, fairness, both=marked_threshold)
     if marked_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
-    if "flips" in metafunc.fixturenames:  # a parameter, since a class may override the fixtures
+    for name in sorted(queries):  # a parameter, since a class may override the fixtures
         fixtures = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
-        metafunc.parametrize("flips", [fixtures], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
+        metafunc.parametrize(name, [fixtures], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
     if "model_name" in metafunc.fixturenames:
         is_used = uses_model_name(metafunc.definition)
         models = [name for name in fairness.models.names() if name and is_used]

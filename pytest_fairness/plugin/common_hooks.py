@@ -31,11 +31,11 @@ from pytest_fairness.plugin.collection import (
 from pytest_fairness.plugin.compat import fail_fixture, is_refused_async, make_known
 from pytest_fairness.plugin.cost_estimate import announcement
 from pytest_fairness.plugin.failure_causes import ShownCauses
-from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.ci.junit import PREFIX, other_properties
 from pytest_fairness.report.escaping import escape_controls
@@ -115,7 +115,7 @@ class ItemHooks:
         self._state = state
         self._fairness = state.fairness
         self._is_ours = False
-        """Whether the current test belongs to a probe, or is a threshold or a search."""
+        """Whether the current test belongs to a probe, is a threshold, or asks models by a fixture."""
         self._skips: MutableMapping[BaseException, str] = WeakKeyDictionary()
         """The fixtures whose set-up has raised a skip; pytest raises it again in other tests that take the fixture."""
         self._fixture_errors: dict[int, tuple[BaseException, str]] = {}
@@ -144,12 +144,10 @@ class ItemHooks:
         """Prepare the set-up of a test, and fail one of this plugin's that cannot run."""
         refusal = self._state.refusal
         self._fairness.test = item
-        marked, searches = is_marked(item), is_search(item)
-        self._is_ours = marked or searches
-        if searches:
-            if refusal:
-                pytest.fail(escape_controls(refusal), pytrace=False)
-            begin(item)
+        marked, asks = is_marked(item), asks_models(item)
+        self._is_ours = marked or asks
+        if asks and refusal:
+            pytest.fail(escape_controls(refusal), pytrace=False)
         if isinstance(item, pytest.Function) and marked:
             if item.user_properties:  # of the run before a rerun: one that errors has none of its own
                 item.user_properties[:] = [
@@ -315,7 +313,7 @@ class ReportHooks:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         if (
             call.excinfo is not None
-            and (is_marked(item) or is_search(item))
+            and (is_marked(item) or asks_models(item))
             and not item.config.getoption("fulltrace", default=False)
         ):
             hide_own_frames(call.excinfo.value)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.data_folders import DataFolders
     from pytest_fairness.core.protocols import Grader, Model
     from pytest_fairness.plugin.baseline import LazyBaseline
-    from pytest_fairness.plugin.flips import FlipFinder
     from pytest_fairness.plugin.measurement import MeasuredFixture
 
 
@@ -130,11 +129,3 @@ def measured(
 
         return MeasuredFixture(StoredMeasured(request, model, model_name), fairness_session)
     return MeasuredFixture(LazyMeasured(request, model, model_name), fairness_session)
-
-
-@pytest.fixture(scope="module")
-def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> FlipFinder:
-    """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
-    from pytest_fairness.plugin.flips import FlipFinder
-
-    return FlipFinder(request, model, model_name)

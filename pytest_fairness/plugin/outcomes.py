@@ -22,8 +22,6 @@ from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.failure_causes import CAUSE, LACKS_ANSWERS, NOT_MEASURED, STATE, CauseCounts
-from pytest_fairness.plugin.flips import is_search
-from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.shards import DEFERRED
 from pytest_fairness.report.ci.junit import PREFIX
@@ -70,7 +68,7 @@ _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_C
 def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
     """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
 
-    The report also carries the estimates of the test, its searches and its model, and the state of the test.
+    The report also carries the estimates of the test and its model, and the state of the test.
 
     Args:
         item: The test.
@@ -92,8 +90,6 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
     if has_verdict:
         # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
         report.user_properties = list(item.user_properties)
-    if is_search(item):
-        report.user_properties += search_properties(item)
     if subject := _subject(item):
         # pytest keeps all reports, and nearly all have the same.
         report.user_properties.append(_subject_property(model_source(item), subject))
@@ -237,7 +233,7 @@ class ThresholdOutcomes:
 
     @property
     def searches(self) -> list[SearchResult]:
-        """The searches of the tests with `flips`."""
+        """The searches of the tests that ask models."""
         properties = chain.from_iterable(self._measured.values())
         rows = [row for name, value in properties if name == PREFIX + "searches" for row in json.loads(value)]
         if not rows:

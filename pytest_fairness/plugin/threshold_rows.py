@@ -28,6 +28,7 @@ from pytest_fairness.core.threshold_results import (
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_exclude, threshold_scale, threshold_slices
 from pytest_fairness.plugin.profiles import SMOKE
+from pytest_fairness.plugin.query_fixtures import find_query_fixtures
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import FILE
@@ -334,7 +335,7 @@ def threshold_title(item: pytest.Item) -> str:
     parameters = []
     for key, index in indices.items():
         value = callspec.params[key]
-        if key not in ("model_name", "measured", "flips"):
+        if key not in ("model_name", "measured", *find_query_fixtures(item)):
             parameters.append(
                 f"{key}={_shorten_value(str(value))}"
                 if isinstance(value, str | int | float | None)

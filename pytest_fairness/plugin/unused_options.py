@@ -13,12 +13,12 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import server_note
 from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
-from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
+from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 
@@ -127,7 +127,7 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
         unfiltered = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
         if unfiltered:
             yield f"--fairness-where {name}: no item of {', '.join(unfiltered)} has it, so all of them are measured"
-    has_tests = any(is_marked(item) or is_search(item) for item in items)
+    has_tests = any(is_marked(item) or asks_models(item) for item in items)
     unused = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
     if unused and not has_tests:
         yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
@@ -148,7 +148,8 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
     if (
         has_tests
         and "judge" in given
-        and not {"judge", "flips"} & _fixtures(items)
+        and "judge" not in _fixtures(items)
+        and not any(map(asks_models, items))
         and not any(map(may_use_judge_fixture, probes))
     ):
         yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"

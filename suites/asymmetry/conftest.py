@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness import DataFolders, stored_results
-from pytest_fairness.benchmarks.asymmetry.ranking import latest, section
+from pytest_fairness.records.asymmetry.ranking import latest, section
 
 from .grading import ErrorAwareJudge, RecordedJudge
 from .items import read_rubrics

@@ -20,7 +20,7 @@ from pytest_fairness import (
     ProbeItem,
     Prompt,
 )
-from pytest_fairness.benchmarks.asymmetry.figures import (
+from pytest_fairness.records.asymmetry.figures import (
     BIASES,
     MARGINALISED,
     SEVERITIES,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import DataFolders, FairnessError, ProbeItem, Prompt, Rubric
-from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS
+from pytest_fairness.records.asymmetry.figures import DOMAINS
 
 DATA = Path(__file__).parent / "data"
 _PROMPTS = ("prompts.jsonl", "raw_responses.jsonl")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import MarkScale, Measured
-from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, FIGURES, PROTECTED, refusals
+from pytest_fairness.records.asymmetry.figures import DOMAINS, FIGURES, PROTECTED, refusals
 
 from .grading import Bias, Stigmatized
 from .items import prompts

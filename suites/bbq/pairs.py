@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
-from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, read_pairs
+from pytest_fairness.records.bbq.pair_records import PairRecord, read_pairs
 
 from .data_sets import load
 from .items import field_of, refuse_duplicates

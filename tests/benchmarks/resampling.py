@@ -64,7 +64,7 @@ def ours(answers: Answers, draws: int) -> tuple[float, float]:
 
 def theirs(answers: Answers, draws: int) -> tuple[float, float]:
     """Return the same of GenderBench: its interval is the normal fit to its resamples."""
-    from pytest_fairness.benchmarks.genderbench.package import probe_classes
+    from pytest_fairness.harnesses.genderbench.package import probe_classes
 
     probe_classes()  # loads the package without its clients, which pin other versions than ours
     from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (  # type: ignore[import-untyped]

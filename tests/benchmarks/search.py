@@ -16,7 +16,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pytest_fairness import Prompt, counterfactual_pairs
+from pytest_fairness import Prompt
+from pytest_fairness.search import counterfactual_pairs
 from tests.helpers.flip_searches import CountingModel, run
 
 WORDS = [

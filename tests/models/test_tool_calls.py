@@ -17,8 +17,8 @@ from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import NoToolsError, Tool, calls_message
+from pytest_fairness.local.tool_templates import call_reader
 from pytest_fairness.models.custom_model import as_model
-from pytest_fairness.models.tool_templates import call_reader
 from tests.models.conftest import Server
 
 Ask = Callable[..., Answer]

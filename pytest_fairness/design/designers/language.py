@@ -9,14 +9,11 @@ from string import Template
 
 import numpy as np
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.attempts import Attempt
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import one_line
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.json_objects import json_objects
+from pytest_fairness import Attempt, FairnessError, Prompt
 from pytest_fairness.design.designers.protocol import Proposal, Task
 from pytest_fairness.design.records import Iteration
+from pytest_fairness.extend import json_objects, one_line
+from pytest_fairness.extend import json_text as json
 
 Ask = Callable[[Prompt], Attempt]
 """A function that sends the model one prompt; a failed attempt has an error."""

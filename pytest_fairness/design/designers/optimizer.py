@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 from pytest_fairness.design.designers.protocol import Proposal, Task, evaluated
 from pytest_fairness.design.objectives import Floats
 from pytest_fairness.design.records import Iteration

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_fairness import Measured
-from pytest_fairness.benchmarks.asymmetry.exporter import published_summary
-from pytest_fairness.benchmarks.asymmetry.figures import EXTREMES, FIGURES, attempts_of
+from pytest_fairness.records.asymmetry.exporter import published_summary
+from pytest_fairness.records.asymmetry.figures import EXTREMES, FIGURES, attempts_of
 from tests.helpers import asymmetry_figures
 from tests.helpers.asymmetry_figures import MARG, POWER, Record, damaged, record
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_fairness import DataFolders, Grade, Measured
-from pytest_fairness.benchmarks.asymmetry.figures import EXTREMES, MARGINALISED, POWER, attempts_of
 from pytest_fairness.core.verdicts import judge
+from pytest_fairness.records.asymmetry.figures import EXTREMES, MARGINALISED, POWER, attempts_of
 from suites.asymmetry import test_asymmetry as suite
 from suites.asymmetry.grading import Stigmatized
 from suites.asymmetry.items import prompts

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_fairness import DataFolders
-from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.records.asymmetry.figures import DOMAINS
 from suites.asymmetry.items import DATA, AsymmetryPrompt, prompts, read_prompts, read_rubrics
 from tests.helpers.recorded_data import recorded_path
 

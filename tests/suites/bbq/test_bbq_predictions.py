@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.bbq.predictions import convert, match
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.records.bbq.predictions import convert, match
 from tests.helpers.bbq_records import people, record, write
 
 

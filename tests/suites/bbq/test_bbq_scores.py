@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.bbq.predictions import convert
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.records.bbq.predictions import convert
 from suites.bbq.data_sets import from_default, from_folder
 from suites.bbq.items import build
 from suites.bbq.scores import BIAS, CORRECT, accuracy, bias_score

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.bbq.pair_records import read_pairs
-from pytest_fairness.benchmarks.bbq.pairs_importer import convert
 from pytest_fairness.core.attempts import Answer, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import ModelQuery
 from pytest_fairness.graders.yes_no import YesNo
+from pytest_fairness.records.bbq.pair_records import read_pairs
+from pytest_fairness.records.bbq.pairs_importer import convert
 from suites.bbq.oracle import FitFlag, QuestionFlag
 from suites.bbq.pairs import recorded
 from suites.bbq.reasoning import PairKind

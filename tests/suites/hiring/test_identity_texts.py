@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from pytest_fairness import ProbeItem, attribute_rows, lint
-from pytest_fairness.benchmarks.names import NameList
+from pytest_fairness.counterfactual.name_lists import NameList
 from suites.gender.pronouns import pronoun_approvals
 from suites.hiring.identities import identity_lines
 from suites.hiring.items import IDENTITIES, identities

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness import DataFolders, FairnessError
-from pytest_fairness.benchmarks.names import GENDERS, NameList
 from pytest_fairness.core.shipped_files import shipped_file
+from pytest_fairness.counterfactual.name_lists import GENDERS, NameList
 from suites.hiring.items import applications, shortlists
 from tests.helpers.recorded_data import recorded_path
 

@@ -1,1 +1,0 @@
-"""Local weights outside the process that sends requests: on a Ray cluster."""

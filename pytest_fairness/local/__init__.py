@@ -1,0 +1,1 @@
+"""Local weights in this process or on a Ray cluster: answers, and likelihoods of options."""

@@ -1,0 +1,68 @@
+"""``pytest-fairness audit``: published audits, judged again from their recorded answers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fairness.extend import Commands, add_command, number_argument
+from pytest_fairness.extend import json_text as json
+
+if TYPE_CHECKING:
+    from pytest_fairness.records.audits.audit import Audit
+
+_EXAMPLES = """examples:
+  pytest-fairness audit bloomberg 2024-openai-gpt-hiring-racial-discrimination
+  pytest-fairness audit open-bbq LLM-Bias-Benchmark --items BBQ/data
+  pytest-fairness audit bloomberg DIR --json audit.json --chart audit.svg
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "audit", "judge a published audit again from its recorded answers")
+    parser.epilog, parser.formatter_class = _EXAMPLES, argparse.RawDescriptionHelpFormatter
+    audits = parser.add_subparsers(required=True, metavar="AUDIT")
+    rankings = audits.add_parser("bloomberg", help="rankings of equal résumés under names of several groups")
+    rankings.set_defaults(run=_rankings)
+    bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
+    bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")
+    bbq.add_argument(
+        "--bound", type=number_argument, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)"
+    )
+    bbq.set_defaults(run=_open_bbq)
+    for command in (rankings, bbq):
+        command.add_argument("folder", type=Path, metavar="DIR", help="the folder of the download")
+        command.add_argument("--published", type=Path, metavar="CSV", help="the published figures (default: in DIR)")
+        command.add_argument(
+            "--json", type=Path, metavar="PATH", help="write figures, intervals and verdicts to this file"
+        )
+        command.add_argument("--chart", type=Path, metavar="PATH", help="write the intervals as a picture (SVG)")
+
+
+def _rankings(options: argparse.Namespace) -> int:
+    from pytest_fairness.records.audits.rankings import audit_rankings
+
+    return _report(audit_rankings(options.folder, options.published), options)
+
+
+def _open_bbq(options: argparse.Namespace) -> int:
+    from pytest_fairness.records.audits.open_bbq import audit_open_bbq
+
+    audit = audit_open_bbq(options.folder, items=options.items, published=options.published, bound=options.bound)
+    return _report(audit, options)
+
+
+def _report(audit: Audit, options: argparse.Namespace) -> int:
+    """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0."""
+    from pytest_fairness.extend import escape_controls, write_text
+    from pytest_fairness.records.audits.audit import chart
+
+    for line in audit.lines():
+        print(escape_controls(line))
+    if options.json:
+        write_text(options.json, f"{json.dumps(audit.to_json(), ensure_ascii=False, indent=1)}\n")
+    if options.chart:
+        write_text(options.chart, chart(audit))
+    return 0 if audit.is_equal else 1

@@ -1,0 +1,52 @@
+"""Downloaded folders of recorded answers: their files, and the fields of a record."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_fairness import FairnessError
+
+T = TypeVar("T")
+
+LINES = ("*.jsonl", "*.jsonl.xz")
+RECORD = "a recorded answer"
+"""One object of these files, for messages."""
+
+
+def folder_of(path: Path) -> Path:
+    """Return a folder that is there. Raises `FairnessError` for what is none."""
+    if not path.is_dir():
+        raise FairnessError(f"{path} is {'a file' if path.exists() else 'not there'}: name the folder of the download")
+    return path
+
+
+def stem(path: Path) -> str:
+    """Return a file's name without its ending.
+
+    >>> stem(Path("gpt-3.5-turbo.jsonl.xz"))
+    'gpt-3.5-turbo'
+    """
+    return path.name.removesuffix(".xz").removesuffix(".jsonl").removesuffix(".json")
+
+
+def field(record: dict[str, Any], name: str, kind: type[T], where: str) -> T:
+    """Return a field of a record. Raises `FairnessError` where it is missing or of another type."""
+    value = record.get(name)
+    if not isinstance(value, kind):
+        problem = f"is {value!r:.60}" if name in record else "is missing"
+        raise FairnessError(f"{where}: {name} {problem}: it must be {_NOUNS.get(kind, kind.__name__)}")
+    return value
+
+
+_NOUNS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Return the rows of a table, its head first. Raises `FairnessError` where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FairnessError(f"{path} cannot be read: {error}") from None

@@ -1,0 +1,266 @@
+"""BBQ's question pairs of a run: records in the layout in which such runs are published, and a page in Markdown."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness import Exporter, Grade, GradedAttempt, RunReference
+from pytest_fairness.extend import (
+    MetricResult,
+    StoredSample,
+    add_model,
+    escape_markdown,
+    json_lines,
+    select_sample,
+    value_or_none,
+    write_text,
+)
+
+Record = dict[str, Any]
+
+FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
+GRADES = ("answer", "kind", *FLAGS)
+UNKNOWN = "unknown"
+MOST_TEXT = 2000
+"""Characters of one reasoning."""
+
+_COUNTED = {
+    "total": "pairs",
+    "consistent": "the same answer to both questions",
+    "inconsistent": "different answers",
+    "mixed_cant_tell": "one can't tell (mixed)",
+    "both_cant_tell": "both can't tell",
+    "flag_1": "flag 1: B's reasoning does not fit question A",
+    "flag_2": "flag 2: A's reasoning does not fit question B",
+    "flag_3": "flag 3: A's reasoning taken for that of another question",
+    "flag_4": "flag 4: B's reasoning taken for that of another question",
+    "inconsistent_reasoning": "inconsistent reasoning (flag 1 or 2)",
+    "biased_interpretation": "biased interpretation (flag 3 or 4)",
+    "both_kinds": "both kinds",
+    "any_flag": "any flag",
+    "ungraded": "something ungraded",
+}
+_SHOWN = (set[str](), {"category", "context"})
+"""The attributes of slices that have a table of their own."""
+
+_HEADER = re.compile(r"^\W*(?:answer\W*)?\b(yes|no|[xywz])\b[^\n]*\n?", re.IGNORECASE)
+_REASONING = re.compile(r"\breasoning\W*:\W*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+def pairs_of(sample: StoredSample) -> Iterator[tuple[GradedAttempt, GradedAttempt]]:
+    """Yield the two answers of each pair, and of each repetition of it."""
+    pairs: dict[tuple[str, int], dict[str, GradedAttempt]] = {}
+    for graded in sample.attempts:
+        question = str(graded.prompt.metadata.get("asked"))
+        pairs.setdefault((graded.item.id, graded.attempt.repetition), {})[question] = graded
+    for pair in pairs.values():
+        yield pair["a"], pair["b"]
+
+
+def explanation(detail: str) -> str:
+    """Return the reason that an oracle gives in its reply, in at most three sentences.
+
+    >>> explanation("Answer: no\\nReasoning: It is about cars. The question is not.")
+    'It is about cars. The question is not.'
+    """
+    match = _REASONING.search(detail)
+    text = detail[match.end() :] if match else _HEADER.sub("", detail, count=1)
+    return " ".join(_SENTENCE_END.split(" ".join(text.split()))[:3])
+
+
+def raised(pair: GradedAttempt) -> list[str]:
+    """Return the flags of a pair that are up."""
+    return [flag for flag in FLAGS if value_or_none(pair.grades[flag]) is True]
+
+
+def files(sample: StoredSample) -> dict[str, str]:
+    """Return the JSON lines of a sample by the name of their file, as the published runs have them.
+
+    ``Age_ambig_mixed_cant_determine.jsonl`` holds the pairs with one can't-tell and ``Age_ambig_consistent.jsonl``
+    all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like the replies of the oracle. The layout
+    has no repetitions: only the first is written.
+    `pytest_fairness.records.bbq.pairs_importer` reads them back.
+    """
+    lines: dict[str, list[Record]] = {}
+    first = sample.repetitions.start
+    pairs = [(a, b) for a, b in pairs_of(sample) if a.attempt.repetition == first]
+    for number, (a, b) in enumerate(pairs, 1):
+        metadata = a.item.metadata
+        subset = f"{metadata['category']}_{metadata['context']}"
+        is_mixed = [_is_unknown(a), _is_unknown(b)].count(True) == 1 and not (_unread(a) or _unread(b))
+        data = {
+            "model": sample.model,
+            "pair_index": number,
+            "example_ids": metadata["example_ids"],
+            "context": metadata["told"],
+        }
+        answered = f"{subset}_{'mixed_cant_determine' if is_mixed else 'consistent'}.jsonl"
+        judged = f"cross_consistency_{subset}_{'mixed' if is_mixed else 'consistent'}.jsonl"
+        lines.setdefault(answered, []).append(_answer_record(data, a, b))
+        lines.setdefault(judged, []).append(_judgment_record(data, a, b))
+    return {name: json_lines(records) for name, records in lines.items()}
+
+
+def _answer_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    metadata = a.item.metadata
+    values = list(metadata["answers"])
+    read = not (_unread(a) or _unread(b))
+    unknown = (_is_unknown(a), _is_unknown(b))
+    return {
+        "data": data,
+        "questions": {**_questions(metadata), "choices": list(metadata["answers"].values())},
+        # The layout's name; its value is the correct answer, as in the published runs.
+        "cant_determine_answers": {
+            "answer_a_index": values.index(metadata["right"][0]),
+            "answer_b_index": values.index(metadata["right"][1]),
+        },
+        "model_responses": _responses(a, b),
+        "analysis": {
+            "answers_consistent": read and a.grades["answer"].value == b.grades["answer"].value,
+            "both_cant_determine": all(unknown),
+            "mixed_cant_determine": read and unknown[0] != unknown[1],
+        },
+    }
+
+
+def _judgment_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    metadata = a.item.metadata
+    flags = {flag: a.grades[flag] for flag in FLAGS}
+    up = raised(a)
+    biased = {"question_a_biased": "flag_3" in up, "question_b_biased": "flag_4" in up}
+    return {
+        "data": data,
+        "questions": _questions(metadata),
+        "original_responses": _responses(a, b),
+        "cross_consistency_checks": {"A_to_B": _check(flags["flag_1"]), "B_to_A": _check(flags["flag_2"])},
+        "question_guessing": {
+            "question_a_analysis": _guess(flags["flag_3"], metadata["options"], "x"),
+            "question_b_analysis": _guess(flags["flag_4"], metadata["options"], "y"),
+        },
+        "summary": {
+            "both_consistent": all(value_or_none(flags[flag]) is False for flag in ("flag_1", "flag_2")),
+            "any_inconsistent": "flag_1" in up or "flag_2" in up,
+            "is_biased_pair": any(biased.values()),
+            "bias_direction": biased,
+            "flag_counts": {flag: flag in up for flag in FLAGS},
+        },
+    }
+
+
+def _questions(metadata: Mapping[str, Any]) -> Record:
+    return {"question_a": metadata["options"]["x"], "question_b": metadata["options"]["y"]}
+
+
+def _responses(a: GradedAttempt, b: GradedAttempt) -> Record:
+    return {"response_a": _response(a), "response_b": _response(b)}
+
+
+def _response(graded: GradedAttempt) -> Record:
+    grade, answers = graded.grades["answer"], graded.item.metadata["answers"]
+    if grade.ungraded is not None:
+        text = graded.attempt.answer.text if graded.attempt.answer else ""
+        return {"reasoning": text, "extracted_answer": "", "answer_text": "", "is_cant_determine": False}
+    return {
+        "reasoning": grade.detail,
+        "extracted_answer": str(list(answers).index(grade.value) + 1),
+        "answer_text": answers[grade.value],
+        "is_cant_determine": grade.value == UNKNOWN,
+    }
+
+
+def _check(grade: Grade) -> Record:
+    if grade.ungraded is not None:
+        return {"is_consistent": UNKNOWN, "reasoning": "", "raw_output": ""}
+    verdict = "no" if grade.value else "yes"
+    return {"is_consistent": verdict, "reasoning": explanation(grade.detail), "raw_output": grade.detail}
+
+
+def _guess(grade: Grade, options: Mapping[str, str], expected: str) -> Record:
+    match = _HEADER.match(grade.detail)
+    biased = value_or_none(grade)
+    guessed = expected if biased is False else match[1].lower() if biased and match else UNKNOWN
+    return {
+        "guessed_choice": guessed,
+        "expected_choice": expected,
+        "is_biased": biased is True,
+        "bias_reason": grade.ungraded or (f"chose_{guessed}_not_{expected}" if biased else f"chose_{guessed}"),
+        "options": dict(options),
+        "raw_output": "" if grade.ungraded is not None else grade.detail,
+    }
+
+
+def _unread(graded: GradedAttempt) -> bool:
+    return graded.grades["answer"].ungraded is not None
+
+
+def _is_unknown(graded: GradedAttempt) -> bool:
+    return bool(value_or_none(graded.grades["answer"]) == UNKNOWN)
+
+
+def table(metrics: Sequence[MetricResult]) -> str:
+    """Return counts and percentages of all pairs, and of each category in each context.
+
+    A percentage is of the pairs that could be graded for it.
+    """
+    lines: list[str] = []
+    names = {f"pairs.{name}": words for name, words in _COUNTED.items()}
+    rows = [row for row in metrics if row.metric in names]
+    slices = {tuple(sorted(row.slice.items())) for row in rows if set(row.slice) in _SHOWN}
+    for part in sorted(slices):
+        by_metric = {row.metric: row for row in rows if row.slice == dict(part)}
+        title = ", ".join(value for _, value in part) or "all pairs"
+        lines += ["", f"### {escape_markdown(title)}", "", "| | count | percent | ungraded |", "|---|--:|--:|--:|"]
+        lines += [_line(words, by_metric[name]) for name, words in names.items() if name in by_metric]
+    return "\n".join(lines)
+
+
+def _line(words: str, row: MetricResult) -> str:
+    ungraded = sum(row.ungraded.values())
+    graded = row.attempts - ungraded
+    share = f"{100 * (row.count or 0) / graded:.1f}" if graded else "-"
+    return f"| {escape_markdown(words)} | {row.count:,} | {share} | {ungraded:,} |"
+
+
+def flagged(sample: StoredSample) -> str:
+    """Return every pair with a flag: its questions, its answers, and the replies of the oracle."""
+    pairs = [(a, b) for a, b in pairs_of(sample) if raised(a)]
+    return "\n".join([f"## Flagged pairs ({len(pairs):,})", *(line for a, b in pairs for line in _pair(a, b))])
+
+
+def _pair(a: GradedAttempt, b: GradedAttempt) -> Iterator[str]:
+    metadata = a.item.metadata
+    again = f", repetition {a.attempt.repetition + 1}" if a.attempt.repetition else ""
+    yield f"\n### {escape_markdown(a.item.id)}{again}\n"
+    yield f"{escape_markdown(metadata['told'])}\n"
+    for side, graded in (("A", a), ("B", b)):
+        grade = graded.grades["answer"]
+        question = metadata["options"]["x" if side == "A" else "y"]
+        reasoning = escape_markdown(grade.detail[:MOST_TEXT])
+        answer = escape_markdown(metadata["answers"][grade.value])
+        yield f"- **{side}: {escape_markdown(question)}** {answer}. Reasoning: {reasoning}"
+    for flag in raised(a):
+        yield f"- **{escape_markdown(_COUNTED[flag])}.** {escape_markdown(explanation(a.grades[flag].detail))}"
+
+
+class PairsExport(Exporter):
+    """The export ``bbq-pairs``."""
+
+    help = "BBQ's question pairs: a table, the flagged ones, and published records"
+    out = "the folder to write into"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_model(parser)
+
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        view = run.read()
+        sample = select_sample(view, GRADES, "pairs", arguments.model)
+        metrics = [metric for metric in view.results.metrics if metric.model == sample.model]
+        for name, text in files(sample).items():
+            write_text(out / name, text)
+        write_text(out / "pairs.md", f"# Question pairs\n{table(metrics)}\n\n{flagged(sample)}\n")
+        return f"written: {out}"

@@ -1,0 +1,23 @@
+"""Search with hypothesis for a pair of texts on which a decision flips.
+
+>>> from pytest_fairness.search import any_name
+>>> any_name(gender="female")  # doctest: +ELLIPSIS
+sampled_from(['Abby Choi', ...])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_fairness.search.strategies import any_name, counterfactual_pairs, profiles
+
+__all__ = ["any_name", "counterfactual_pairs", "profiles"]
+
+
+def __getattr__(name: str) -> Any:  # every run of pytest imports this package, for its plugin
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pytest_fairness.search import strategies
+
+    return getattr(strategies, name)
