@@ -26,8 +26,10 @@ MAY_IMPORT = {
     "imports": {"core", "stats", "imports"},
     "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
     "report": {"core", "store", "stats", "report"},
+    "planning": {"core", "stats", "planning"},
     "plugin": {
         "core",
+        "planning",
         "models",
         "graders",
         "store",

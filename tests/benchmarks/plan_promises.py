@@ -92,10 +92,10 @@ DESIGNS = (
 )
 
 
-def plan(design: Design) -> tuple[float, int, float]:
+def plan(design: Design, number: int) -> tuple[float, int, float]:
     """Return the share of *fair* that a plan predicts, its number of samples, and the items for 80% power."""
     with tempfile.TemporaryDirectory() as folder:
-        path, results = Path(folder, "test_design.py"), Path(folder, "plan.json")
+        path, results = Path(folder, f"test_design_{number}.py"), Path(folder, "plan.json")
         path.write_text(design.source, encoding="utf-8")
         options = [
             "-q",
@@ -145,8 +145,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
     print(f"{'claim':66} {'items':>5} {'reps':>4} {'plan':>5} {'draws':>5} {'80% at':>6} {'real':>5}")
-    for design in DESIGNS:
-        fair, draws, needed = plan(design)
+    for number, design in enumerate(DESIGNS):
+        fair, draws, needed = plan(design, number)
         real = realize(design, options.runs, options.seed)[Verdict.FAIR] / options.runs
         size = f"{design.items:5} {design.repetitions:4}"
         print(f"{design.claim:66} {size} {fair:5.0%} {draws:5} {needed:6} {real:5.0%}", flush=True)

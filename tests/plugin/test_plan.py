@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
-from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.planning import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources

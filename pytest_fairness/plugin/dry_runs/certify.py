@@ -14,13 +14,14 @@ import pytest
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import align_columns
+from pytest_fairness.planning import error_rates
+from pytest_fairness.planning.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
+from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import find_sample_key, load_sample, restore_measured, uses_baseline
 from pytest_fairness.plugin.collection import is_threshold
-from pytest_fairness.plugin.dry_runs import error_rates
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
-from pytest_fairness.plugin.dry_runs.time_budget import TimeBudget
+from pytest_fairness.plugin.evaluation import ThresholdTest
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.session import SESSION
 
@@ -98,7 +99,7 @@ def certify_threshold(item: pytest.Function, seconds: float) -> CertifiedThresho
         confidence = measured.first_look(1).confidence
         view = restored.from_selection(restored.selection.whole(confidence=confidence))
         stored = ErrorRateSample(sample, view, measured.tail)
-        return estimate_error_rates(item, row, stored, fairness.settings.seed, seconds)
+        return estimate_error_rates(ThresholdTest(item), row, stored, fairness.settings.seed, seconds)
     except FairnessError as error:
         return replace(row, reason=str(error))
 

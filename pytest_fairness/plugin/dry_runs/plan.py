@@ -8,14 +8,16 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.planning import predictions
+from pytest_fairness.planning.predictions import predict
+from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.baseline import uses_baseline
 from pytest_fairness.plugin.collection import is_threshold
-from pytest_fairness.plugin.dry_runs import plan_tables, predictions
+from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.dry_runs.predictions import predict
-from pytest_fairness.plugin.dry_runs.time_budget import TimeBudget
+from pytest_fairness.plugin.evaluation import ThresholdTest
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.terminal_text import group_by_model
 
@@ -69,7 +71,7 @@ class Plan:
         if self._budget is None:
             self._budget = TimeBudget(predictions.SECONDS, sum(map(is_threshold, item.session.items)))
         with self._budget.share() as seconds:
-            return predict(item, row, pilot_data, seconds)
+            return predict(ThresholdTest(item), row, pilot_data, seconds)
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""

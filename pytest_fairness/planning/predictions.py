@@ -11,8 +11,6 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import (
     DrawnSample,
@@ -23,10 +21,9 @@ from pytest_fairness.core.dry_run_results import (
 )
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.dry_runs.adjusted_samples import plan_adjusted
-from pytest_fairness.plugin.dry_runs.forecasts import Forecast
-from pytest_fairness.plugin.dry_runs.pilot import FEWEST_SOURCES, PilotData
-from pytest_fairness.plugin.evaluation import evaluate_on, threshold_design
+from pytest_fairness.planning.adjusted_samples import plan_adjusted
+from pytest_fairness.planning.forecasts import Forecast
+from pytest_fairness.planning.protocols import SimulatedRuns, Threshold
 from pytest_fairness.stats.threshold_judgment import count_quiet
 
 if TYPE_CHECKING:
@@ -48,6 +45,8 @@ PRECISION = 0.05
 """The distance to the ends of a share's interval at which no more samples are drawn."""
 TRUTHS = 4
 """The truths of a threshold, between which its seconds are divided."""
+FEWEST_SOURCES = 5
+"""The fewest sources of a sample; with fewer the variance between them is not known."""
 ROUNDS = 4
 """The most rounds of simulation to find the needed number of items."""
 NEAR = 0.1
@@ -81,70 +80,71 @@ class SimulatedVerdicts:
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData, seconds: float) -> PlannedThreshold:
+def predict(threshold: Threshold, row: PlannedThreshold, runs: SimulatedRuns, seconds: float) -> PlannedThreshold:
     """Return the row of a threshold with its prediction.
 
     Args:
-        item: The threshold's test.
+        threshold: The threshold.
         row: The row, still without a prediction.
-        pilot_data: The simulated runs of its probe.
+        runs: The simulated runs of its probe.
         seconds: The CPU seconds for its samples, but for the fewest of each truth.
     """
     deadline = time.process_time() + seconds
-    planned = _simulate_looks(item, pilot_data, seconds)
+    planned = _simulate_looks(threshold, runs, seconds)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
         return replace(row, cannot_pass=mistake)
-    pilot = pilot_data.measured_pilot()
-    forecast = Forecast.from_judgments(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
-    scenarios = [planned.scenario("as in the pilot" if pilot_data.has_pilot else "parity")]
-    gap = None if pilot_data.has_pilot or forecast is None else forecast.gap()
+    pilot = runs.measured_pilot()
+    forecast = Forecast.from_judgments(planned.judgments, None if pilot is None else threshold.judge(pilot))
+    scenarios = [planned.scenario("as in the pilot" if runs.has_pilot else "parity")]
+    gap = None if runs.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        with_gap = _simulate_looks(item, pilot_data, seconds, gap)
+        with_gap = _simulate_looks(threshold, runs, seconds, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
-    cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(item, pilot_data)
-    needed = None if cannot_pass else _find_needed_sample(item, pilot_data, forecast, planned, deadline)
+    cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(threshold, runs)
+    needed = None if cannot_pass else _find_needed_sample(threshold, runs, forecast, planned, deadline)
     return replace(
         row,
         cannot_pass=cannot_pass,
         scenarios=scenarios,
         fair_draws="".join("01"[judgment.verdict is Verdict.FAIR] for judgment in planned.judgments),
         needed=needed,
-        labels=_find_needed_labels(item, pilot_data, forecast),
-        drawn=None if needed is None else _find_needed_drawn_sample(item, pilot_data, seconds),
-        adjusted=plan_adjusted(item, pilot_data, needed),
+        labels=_find_needed_labels(threshold, runs, forecast),
+        drawn=None if needed is None else _find_needed_drawn_sample(threshold, runs, seconds),
+        adjusted=plan_adjusted(threshold, runs, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )
 
 
-def _find_needed_labels(item: pytest.Function, pilot_data: PilotData, forecast: Forecast | None) -> NeededLabels | None:
-    labeled = pilot_data.labeled_pilot() if forecast is not None else None
-    return None if forecast is None or labeled is None else forecast.labels_needed(evaluate_on(item, labeled))
+def _find_needed_labels(threshold: Threshold, runs: SimulatedRuns, forecast: Forecast | None) -> NeededLabels | None:
+    labeled = runs.labeled_pilot() if forecast is not None else None
+    return None if forecast is None or labeled is None else forecast.labels_needed(threshold.judge(labeled))
 
 
 def _simulate_looks(
-    item: pytest.Function, pilot_data: PilotData, seconds: float, gap: Gap | None = None
+    threshold: Threshold, runs: SimulatedRuns, seconds: float, gap: Gap | None = None
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold at the look that decides it, or at the last planned look."""
 
-    judge = SampleJudge(item)
+    judge = SampleJudge(threshold)
 
     def judge_looks(number: int) -> tuple[Judgment, int]:
-        for look, sample in pilot_data.draw_looks(number, gap):
-            judgment = judge(sample, None if look.total == 1 else look.strict_tail)
+        for look in runs.draw_looks(number, gap):
+            strict_tail, attempts, sample = look
+            judgment = judge(sample, strict_tail)
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
-        return judgment, look.size.attempts
+        return judgment, attempts
 
-    return _simulate(judge_looks, pilot_data.look.plan[-1].attempts, seconds)
+    return _simulate(judge_looks, runs.most_attempts, seconds)
 
 
 def _simulate_single_look(
-    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, seconds: float, share: float
+    threshold: Threshold, draw: Callable[[int], Measured], attempts: float, seconds: float, share: float
 ) -> SimulatedVerdicts:
     """Return the verdicts of a threshold on runs with one look."""
-    judge = SampleJudge(item)
+    judge = SampleJudge(threshold)
     return _simulate(lambda number: (judge(draw(number)), attempts), attempts, seconds, share)
 
 
@@ -185,35 +185,33 @@ class SampleJudge:
     """A threshold's judge on samples of one truth and size, which stops to judge slices that cannot have a veto.
 
     Args:
-        item: The threshold's test.
+        threshold: The threshold.
         dependence: The estimates that it depends on, where they are known.
         all_slices: Whether all slices are judged in every sample.
     """
 
-    def __init__(
-        self, item: pytest.Function, dependence: Dependence | None = None, *, all_slices: bool = False
-    ) -> None:
-        self._item, self._dependence, self._all_slices = item, dependence, all_slices
-        self._design = threshold_design(item)
+    def __init__(self, threshold: Threshold, dependence: Dependence | None = None, *, all_slices: bool = False) -> None:
+        self._threshold, self._dependence, self._all_slices = threshold, dependence, all_slices
+        self._design = threshold.design
 
     def __call__(self, sample: Measured, strict_tail: float | None = None) -> Judgment:
         """Return the judgment of the threshold on a sample."""
-        judgment = evaluate_on(self._item, sample, self._dependence, strict_tail, reports=False, design=self._design)
+        judgment = self._threshold.judge(sample, self._dependence, strict_tail, reports=False, design=self._design)
         self._dependence = judgment.dependence or self._dependence
         if judgment.slices and not self._all_slices:
             self._design = replace(self._design, quiet=count_quiet(judgment))
         return judgment
 
 
-def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
+def explain_never_fair(threshold: Threshold, runs: SimulatedRuns) -> str:
     """Return the reason why no data would make a threshold fair; empty if some might, or if that is not known.
 
     The best answers of a model treat all groups alike, without variation. A threshold that is undecided or invalid with
     them has too small a sample or too strict bounds; one that is unfair with them is about something else than parity.
     """
     judgments = []
-    for sample in pilot_data.favorable():
-        judgments.append(evaluate_on(item, sample, reports=False))
+    for sample in runs.favorable():
+        judgments.append(threshold.judge(sample, reports=False))
         if judgments[-1].verdict is Verdict.FAIR:
             return ""
     undecided = [
@@ -231,8 +229,8 @@ def explain_never_fair(item: pytest.Function, pilot_data: PilotData) -> str:
 
 
 def _find_needed_sample(
-    item: pytest.Function,
-    pilot_data: PilotData,
+    threshold: Threshold,
+    runs: SimulatedRuns,
     forecast: Forecast | None,
     planned: SimulatedVerdicts,
     deadline: float,
@@ -251,39 +249,39 @@ def _find_needed_sample(
     if 0 < planned.share(Verdict.FAIR) < 1 and _INFORMATIVE[0] <= powers[0][1] <= _INFORMATIVE[1]:
         times = most
     for _ in range(ROUNDS):
-        times = max(times, FEWEST_SOURCES / pilot_data.sources)
-        attempts = times * pilot_data.attempts
+        times = max(times, FEWEST_SOURCES / runs.sources)
+        attempts = times * runs.attempts
         seconds = deadline - time.process_time()
         if attempts > LARGEST or seconds <= 0:
             # Too large to simulate: the normal approximation is good for large samples. It is not for small ones.
             times = max(times, most) if len(powers) == 1 and planned.share(Verdict.FAIR) == 1 else times
             break
-        verdicts = _simulate_single_look(item, partial(pilot_data.draw, times=times), attempts, seconds, share=0.5)
+        verdicts = _simulate_single_look(threshold, partial(runs.draw, times=times), attempts, seconds, share=0.5)
         powers.append((times, verdicts.clipped_share(Verdict.FAIR)))
         times = times_for(powers, forecast.tail)
         if abs(powers[-1][1] - POWER) <= NEAR:
             break
     else:  # the power rises in steps, as with few large sources: no value between two simulated ones is known
         times = min((simulated for simulated, power in powers if power >= POWER), default=times)
-    times = max(times, FEWEST_SOURCES / pilot_data.sources)
+    times = max(times, FEWEST_SOURCES / runs.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
     return NeededSample(
-        items=math.ceil(times * len(pilot_data.probe.items)),
-        repetitions=None if repetitions is None else math.ceil(repetitions * pilot_data.repetitions),
+        items=math.ceil(times * runs.items),
+        repetitions=None if repetitions is None else math.ceil(repetitions * runs.repetitions),
     )
 
 
-def _find_needed_drawn_sample(item: pytest.Function, pilot_data: PilotData, seconds: float) -> DrawnSample | None:
+def _find_needed_drawn_sample(threshold: Threshold, runs: SimulatedRuns, seconds: float) -> DrawnSample | None:
     """Return the sample of drawn answers with the same power as the propensities of --fairness-propensity."""
-    drawn = pilot_data.with_drawn_answers()
+    drawn = runs.with_drawn_answers()
     if drawn is None:
         return None
     deadline = time.process_time() + seconds
-    planned = _simulate_single_look(item, drawn.draw, drawn.attempts, seconds, share=DRAWN_SHARE)
-    needed = _find_needed_sample(item, drawn, Forecast.from_judgments(planned.judgments, None), planned, deadline)
+    planned = _simulate_single_look(threshold, drawn.draw, drawn.attempts, seconds, share=DRAWN_SHARE)
+    needed = _find_needed_sample(threshold, drawn, Forecast.from_judgments(planned.judgments, None), planned, deadline)
     if needed is None:
         return None
-    calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))
+    calls = math.ceil(needed.items * drawn.attempts / drawn.items)
     return DrawnSample(items=needed.items, repetitions=drawn.repetitions, calls=calls)
 
 

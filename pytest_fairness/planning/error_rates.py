@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_fairness.core.answer_formats import VARIANT
 from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.decisions import Verdict
@@ -22,8 +20,8 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.dry_runs.predictions import SampleJudge
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.planning.predictions import SampleJudge
+from pytest_fairness.planning.protocols import Threshold
 from pytest_fairness.stats.power import rate_ratio, rate_variance
 from pytest_fairness.stats.pvalues import holm
 
@@ -77,12 +75,12 @@ Draw = Callable[["np.random.Generator", Truth], "Measured"]
 
 
 def estimate_error_rates(
-    item: pytest.Function, row: CertifiedThreshold, stored: ErrorRateSample, seed: int, seconds: float
+    threshold: Threshold, row: CertifiedThreshold, stored: ErrorRateSample, seed: int, seconds: float
 ) -> CertifiedThreshold:
     """Return a row with the error rates of its threshold, and the verdicts at parity, on the bound and beyond it.
 
     Args:
-        item: The threshold's test.
+        threshold: The threshold.
         row: The row, still without results.
         stored: The run's sample.
         seed: Seed of the drawn samples.
@@ -91,7 +89,7 @@ def estimate_error_rates(
     Raises:
         FairnessError: Nothing can be concluded, for example since the threshold compares neither groups nor a mean.
     """
-    judgment = evaluate_on(item, stored.measured)
+    judgment = threshold.judge(stored.measured)
     if judgment.mistake:
         raise FairnessError(judgment.mistake)
     comparison = _group_comparison(judgment)
@@ -102,11 +100,11 @@ def estimate_error_rates(
     judgment = replace(judgment, deciding=comparison)
     # Slices that are not judged can only make more samples fair; where *unfair* is the error, all are.
     judges = {
-        name: SampleJudge(item, judgment.dependence, all_slices="parity" not in truths or name == "parity")
+        name: SampleJudge(threshold, judgment.dependence, all_slices="parity" not in truths or name == "parity")
         for name in truths
     }
     counts, draws, doubt = _count_verdicts(
-        judges, draw, truths, (seed, zlib.crc32(item.nodeid.encode())), stored, seconds
+        judges, draw, truths, (seed, zlib.crc32(threshold.id.encode())), stored, seconds
     )
     return replace(
         row,
