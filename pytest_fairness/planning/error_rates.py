@@ -21,7 +21,7 @@ from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.planning.predictions import SampleJudge
-from pytest_fairness.planning.protocols import Threshold
+from pytest_fairness.planning.protocols import Answers, Threshold
 from pytest_fairness.stats.power import rate_ratio, rate_variance
 from pytest_fairness.stats.pvalues import holm
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.columns import Floats, Rows
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.permutation import PlantedBias
-    from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
 """Samples for each truth in the first stage, if there is time."""
@@ -63,7 +62,7 @@ class Truth:
 class ErrorRateSample:
     """A stored sample on which thresholds are certified."""
 
-    sample: StoredSample
+    sample: Answers
     measured: Measured
     """Its metrics, at the confidence of a threshold's first run."""
     promise: float

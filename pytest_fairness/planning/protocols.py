@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.dependence import Dependence
     from pytest_fairness.core.verdicts import Judgment
     from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.outcomes import Extremes
     from pytest_fairness.stats.pilot_samples import AdjustedSampler
     from pytest_fairness.stats.simulation import Gap
     from pytest_fairness.stats.threshold_judgment import ThresholdDesign
@@ -25,7 +27,7 @@ class Threshold(Protocol):
 
     @property
     def design(self) -> ThresholdDesign:
-        """What it declares besides its test."""
+        """Its declarations besides the test."""
         ...
 
     def judge(
@@ -46,6 +48,30 @@ class Threshold(Protocol):
             reports: Whether the sample is reported, not drawn.
             design: What it declares besides its test; None: all of it.
         """
+        ...
+
+
+class Answers(Protocol):
+    """The graded answers of a stored sample."""
+
+    @property
+    def attempts(self) -> Sequence[GradedAttempt]:
+        """The attempts of one prompt after the other."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of `Measured`."""
+        ...
+
+    @property
+    def repetitions(self) -> Sequence[int]:
+        """The repetitions of each prompt."""
+        ...
+
+    @property
+    def extremes(self) -> Extremes:
+        """The values that grades can have."""
         ...
 
 

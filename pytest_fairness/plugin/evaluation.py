@@ -108,7 +108,7 @@ class ThresholdTest:
 
     @property
     def design(self) -> ThresholdDesign:
-        """What it declares besides its test."""
+        """Its declarations besides the test."""
         return threshold_design(self.item)
 
     def judge(

@@ -70,6 +70,7 @@ ANYWHERE = {
     "engine": {"tenacity"},
     "stats": {"numpy"},
     "report": {"jinja2", "markupsafe"},
+    "planning": set[str](),
     "plugin": {"pytest"},
     "cli": set[str](),
     **UPSTAIRS,
