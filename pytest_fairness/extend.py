@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.clock import Clock
     from pytest_fairness.core.digests import digest, sampled_digest
     from pytest_fairness.core.errors import ModelError, describe_error, install
-    from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, counted, one_line
+    from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, bounds_of, counted, format_level, one_line
     from pytest_fairness.core.formatting import number as format_number
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
     from pytest_fairness.core.importer import write_lines
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.system_prompts import system_prompt_of
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
-    from pytest_fairness.core.threshold_results import MetricResult
+    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.counterfactual.name_lists import BALANCED, GENDERS, Name, NameList
     from pytest_fairness.counterfactual.slots import Value, values_of, variant_of
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from pytest_fairness.models.registry import resolve as resolve_model
     from pytest_fairness.models.threads import DaemonThreads
     from pytest_fairness.models.tool_messages import chat_messages
+    from pytest_fairness.plugin import report_data
     from pytest_fairness.plugin.compat import (
         GeneratedModule,
         hypothesis_settings,
@@ -69,14 +70,17 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.option_values import names_in
     from pytest_fairness.plugin.query_fixtures import add_query_fixture, asks_models
     from pytest_fairness.plugin.session import show_model
-    from pytest_fairness.report.ci.junit import PREFIX as PROPERTY_PREFIX
+    from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.escaping import escape_controls
-    from pytest_fairness.report.exports.exporter import add_model, select_sample
+    from pytest_fairness.report.exports.exporter import add_model, select_sample, select_thresholds, shown_names
     from pytest_fairness.report.html.svg import element as svg_element
     from pytest_fairness.report.html.svg import lines_of as svg_lines
     from pytest_fairness.report.html.svg import width_of as svg_width
     from pytest_fairness.report.markdown_escaping import escape as escape_markdown
+    from pytest_fairness.report.release import sentence as release_sentence
+    from pytest_fairness.report.text_table import TextTable
+    from pytest_fairness.report.view import View
     from pytest_fairness.stats.columns import Columns
     from pytest_fairness.stats.custom_metrics import Functional
     from pytest_fairness.stats.external_metrics import ExternalMetrics
@@ -94,7 +98,7 @@ _ORIGINS = {
         "core.clock": "Clock",
         "core.digests": "digest sampled_digest",
         "core.errors": "ModelError describe_error install",
-        "core.formatting": "LONGEST_TITLE align_columns counted format_number=number one_line",
+        "core.formatting": "LONGEST_TITLE align_columns bounds_of counted format_level format_number=number one_line",
         "core.garbage_collection": "lasting_imports paused_collection",
         "core.importer": "write_lines",
         "core.items": "Message",
@@ -110,7 +114,7 @@ _ORIGINS = {
         "core.system_prompts": "system_prompt_of",
         "core.thinking": "split_thinking",
         "core.threads": "DaemonExecutor",
-        "core.threshold_results": "MetricResult",
+        "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
         "core.tools": "NoToolsError",
         "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
         "counterfactual.slots": "Value values_of variant_of",
@@ -127,18 +131,22 @@ _ORIGINS = {
         "models.registry": "resolve_model=resolve",
         "models.threads": "DaemonThreads",
         "models.tool_messages": "chat_messages",
+        "plugin": "report_data",
         "plugin.compat": "GeneratedModule hypothesis_settings set_hypothesis_settings use_conftest_hooks",
         "plugin.measurement": "lazy_measured",
         "plugin.model_queries": "ModelQueries add_search_results",
         "plugin.option_values": "names_in",
         "plugin.query_fixtures": "add_query_fixture asks_models",
         "plugin.session": "show_model",
-        "report.ci.junit": "PROPERTY_PREFIX=PREFIX",
+        "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
         "report.escaping": "escape_controls",
-        "report.exports.exporter": "add_model select_sample",
+        "report.exports.exporter": "add_model select_sample select_thresholds shown_names",
         "report.html.svg": "svg_element=element svg_lines=lines_of svg_width=width_of",
         "report.markdown_escaping": "escape_markdown=escape",
+        "report.release": "release_sentence=sentence",
+        "report.text_table": "TextTable",
+        "report.view": "View",
         "stats.columns": "Columns",
         "stats.custom_metrics": "Functional",
         "stats.external_metrics": "ExternalMetrics",
@@ -155,19 +163,20 @@ __all__ = [
     "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads",
     "DeferredMeasured", "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional",
     "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult",
-    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "PROPERTY_PREFIX",
-    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "RunResults", "RunStoppedError", "SearchResult",
-    "SlotTemplate", "Store", "StoredSample", "Value", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
-    "add_search_results", "add_store", "align_columns", "asks_models", "build_requests", "chat_messages", "counted",
-    "describe_error", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of", "fingerprint_of",
-    "finish_reasons", "finite", "finite_value", "format_number", "hypothesis_settings", "install", "is_number",
-    "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "lazy_measured",
-    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "names_in", "negated",
-    "number_argument", "one_line", "paused_collection", "read_aliases", "read_document", "read_environment",
-    "read_records", "redacted", "resolve_model", "sampled_digest", "secrets_in", "select_sample",
-    "set_hypothesis_settings", "show_model", "split_thinking", "svg_element", "svg_lines", "svg_width",
-    "system_prompt_of", "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument",
-    "write_lines", "write_text",
+    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample",
+    "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunResults", "RunStoppedError", "SearchResult",
+    "SlotTemplate", "Store", "StoredSample", "TextTable", "ThresholdResult", "Value", "View", "WAY_OUT", "add_command",
+    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
+    "build_requests", "chat_messages", "counted", "describe_error", "digest", "escape_controls", "escape_markdown",
+    "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value", "format_level",
+    "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects", "json_text",
+    "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability", "message_roles",
+    "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection", "phrases",
+    "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence", "report_data",
+    "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings",
+    "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width", "system_prompt_of",
+    "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument", "write_lines",
+    "write_text",
 ]  # fmt: skip
 
 

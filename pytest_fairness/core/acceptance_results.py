@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fairness.core.acceptance_states import NOT_USED
-from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class FailingEstimate(JsonRecord):
     """The verdict by this estimate alone: ``unfair``, ``undecided`` or ``invalid``."""
     title: str | None = field(default=None, metadata=OPTIONAL)
     """Its title, if it decides no threshold; else None."""
-    estimate: float | None = None
+    value: float | None = field(default=None, metadata=key("estimate"))
     low: float | None = None
     high: float | None = None
     bounds: tuple[float | None, float | None] = (None, None)

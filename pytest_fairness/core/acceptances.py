@@ -147,8 +147,8 @@ def _beyond(failing: FailingEstimate, accepted: FailingEstimate) -> str:
     if failing.verdict == "unfair" and accepted.verdict == "undecided":
         return f"{_name(failing)} was accepted as undecided and is unfair now"
     low, high = accepted_span(accepted)
-    if failing.estimate is None or not low <= failing.estimate <= high:
-        value = "unknown" if failing.estimate is None else f"{failing.estimate:.4g}"
+    if failing.value is None or not low <= failing.value <= high:
+        value = "unknown" if failing.value is None else f"{failing.value:.4g}"
         return f"{_name(failing)} is {value}, beyond the accepted {_span(low, high)}"
     return ""
 
@@ -162,7 +162,7 @@ def _name(part: FailingEstimate) -> str:
 def accepted_span(part: FailingEstimate) -> tuple[float, float]:
     """Return the values that an accepted estimate may take: its bounds, widened to the ends of its interval.
 
-    >>> unfair = FailingEstimate(metric="m", verdict="unfair", estimate=0.6, low=0.5, high=0.7, bounds=(0.8, 1.25))
+    >>> unfair = FailingEstimate(metric="m", verdict="unfair", value=0.6, low=0.5, high=0.7, bounds=(0.8, 1.25))
     >>> accepted_span(unfair)
     (0.5, 1.25)
     """
@@ -182,10 +182,10 @@ def measurement_problem(row: ThresholdResult) -> str:
         return "a try-out of few items is never accepted"
     if not row.failing:
         return f"it is {row.verdict} for another reason than its estimates"
-    if row.against_baseline:
+    if row.estimate.against_baseline:
         return "it is compared with a baseline, which another run changes"
     for part in row.failing:
-        if part.verdict not in ACCEPTABLE or part.estimate is None:
+        if part.verdict not in ACCEPTABLE or part.value is None:
             return f"{_name(part)} could not be measured"
     return ""
 
@@ -305,7 +305,7 @@ def _estimate(value: object) -> FailingEstimate:
         metric=line_of_text(value["metric"]),
         slice=value["slice"],
         verdict=value["verdict"],
-        estimate=estimate,
+        value=estimate,
         low=low,
         high=high,
         bounds=_bounds(value["bounds"]),

@@ -57,7 +57,9 @@ def rule_matches(rule: Rule, row: ThresholdResult) -> bool:
         rule: Patterns by property; ``*`` and ``?`` are wildcards, and case counts.
         row: The threshold.
 
-    >>> row = ThresholdResult(id="test_a.py::test_alike[m]", suite="hiring", harm="allocation", attribute="gender")
+    >>> from pytest_fairness.core.threshold_results import EstimateResult
+    >>> estimate = EstimateResult(attribute="gender")
+    >>> row = ThresholdResult(id="test_a.py::test_alike[m]", suite="hiring", harm="allocation", estimate=estimate)
     >>> rule_matches({"suite": ["hir*"], "attribute": ["age", "gender"]}, row)
     True
     >>> rule_matches({"suite": ["hiring"], "attribute": ["age"]}, row)
@@ -78,7 +80,7 @@ def _values(row: ThresholdResult, name: str) -> tuple[str, ...]:
         test = row.id.partition("[")[0]
         return row.threshold, test, test.rpartition("::")[2]
     if name == "attribute":
-        return (row.attribute,) if row.attribute else ()
+        return (row.estimate.attribute,) if row.estimate.attribute else ()
     return (row.suite if name == "suite" else row.harm,)
 
 

@@ -222,7 +222,7 @@ class Interval(Protocol):
     """A value with its interval, as results have it."""
 
     @property
-    def estimate(self) -> float | None: ...
+    def value(self) -> float | None: ...
     @property
     def low(self) -> float | None: ...
     @property
@@ -262,10 +262,10 @@ def figures(result: Interval, comparisons: Sequence[BoundComparison] = ()) -> tu
     """Return a value, its lower and its upper end as texts, with digits enough for its comparisons.
 
     >>> from pytest_fairness.core.threshold_results import ComparisonResult, GroupResult
-    >>> figures(GroupResult(estimate=0.7, low=0.63, high=None), [ComparisonResult(op=">=", bound=0.8)])
+    >>> figures(GroupResult(value=0.7, low=0.63, high=None), [ComparisonResult(op=">=", bound=0.8)])
     ('0.700', '0.630', 'unknown')
     """
-    values = [math.nan if end is None else end for end in (result.estimate, result.low, result.high)]
+    values = [math.nan if end is None else end for end in (result.value, result.low, result.high)]
     digits = decimals(values, [comparison.bound for comparison in comparisons])
     value, low, high = (number(value, digits) for value in values)
     return value, low, high

@@ -134,7 +134,7 @@ def read_results(content: Any, where: str) -> RunResults:
             _check_word(f"release[{number}].verdict", line.verdict, verdicts)
         for number, row in enumerate(results.thresholds):
             _check_word(f"thresholds[{number}].verdict", row.verdict, verdicts)
-            _check_word(f"thresholds[{number}].mark", row.mark, _MARKS)
+            _check_word(f"thresholds[{number}].mark", row.estimate.mark, _MARKS)
         for number, mark in enumerate(results.marks):
             _check_word(f"marks[{number}].mark", mark.mark, _MARKS)
     except FairnessError as error:

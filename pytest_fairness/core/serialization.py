@@ -15,6 +15,9 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 OPTIONAL: Mapping[str, Any] = types.MappingProxyType({"optional": True})
 """Metadata of a field that JSON leaves out where it is None."""
 
+FLAT: Mapping[str, Any] = types.MappingProxyType({"flat": True})
+"""Metadata of a field whose record has no object of its own in JSON: its fields stand among those of its holder."""
+
 
 class _RefusalError(Exception):
     """A value that a field cannot hold; its position is built as the error propagates."""
@@ -60,10 +63,12 @@ class JsonRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as builtins."""
-        content = {}
-        for name, json_name, is_optional in _members(cast("Any", type(self))):
+        content: dict[str, Any] = {}
+        for name, json_name, is_optional, is_flat in _members(cast("Any", type(self))):
             value = getattr(self, name)
-            if value is not None or not is_optional:
+            if is_flat:
+                content |= value.to_json()
+            elif value is not None or not is_optional:
                 content[json_name] = _encoded(value)
         return content
 
@@ -99,9 +104,18 @@ def _hints(kind: type[JsonRecord]) -> dict[str, Any]:
 
 
 @cache
-def _members(kind: type[JsonRecord]) -> tuple[tuple[str, str, bool], ...]:
-    """Return the name of each field, that in JSON, and whether JSON leaves it out where it is None."""
-    return tuple((member.name, _key(member), bool(member.metadata.get("optional"))) for member in fields(kind))
+def _members(kind: type[JsonRecord]) -> tuple[tuple[str, str, bool, bool], ...]:
+    """Return the name of each field, that in JSON, whether JSON leaves it out where it is None, and whether flat."""
+    return tuple(
+        (member.name, _key(member), bool(member.metadata.get("optional")), bool(member.metadata.get("flat")))
+        for member in fields(kind)
+    )
+
+
+def _flat_kinds(kind: type[JsonRecord]) -> dict[str, type[JsonRecord]]:
+    """Return the kinds of the flat fields of a record, by name."""
+    hints = _hints(kind)
+    return {name: hints[name] for name, _, _, is_flat in _members(cast("Any", kind)) if is_flat}
 
 
 def _encoded(value: Any) -> Any:
@@ -115,7 +129,8 @@ def _encoded(value: Any) -> Any:
         return {str(name): _encoded(content) for name, content in value.items()}
     if isinstance(value, list | tuple):
         return [_encoded(content) for content in value]
-    return value
+    # Numbers of numpy and texts of other classes are values of a subclass, which xdist refuses to send.
+    return next((kind(value) for kind in (str, int, float) if isinstance(value, kind)), value)
 
 
 @cache
@@ -225,10 +240,19 @@ def _mapping_decoder(decode_one: Decoder) -> Decoder:
 
 
 def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
-    hints = _hints(kind)
-    members = {_key(member): (member.name, _decoder(hints[member.name], strict=strict)) for member in fields(kind)}
+    flat = _flat_kinds(kind)
+    owners = {"": kind, **flat}
+    members = {
+        _key(member): (owner, member.name, _decoder(_hints(owned)[member.name], strict=strict))
+        for owner, owned in owners.items()
+        for member in fields(owned)
+        if owner or member.name not in flat
+    }
     needed = [
-        _key(member) for member in fields(kind) if member.default is MISSING and member.default_factory is MISSING
+        _key(member)
+        for owned in owners.values()
+        for member in fields(owned)
+        if member.default is MISSING and member.default_factory is MISSING
     ]
 
     def decode(value: Any) -> JsonRecord:
@@ -237,17 +261,17 @@ def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
         for key in needed:
             if key not in value:
                 raise _RefusalError("is missing").under(f".{key}")
-        values = {}
+        values: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
         for key, content in value.items():
             if key in members:
-                name, decode_member = members[key]
+                owner, name, decode_member = members[key]
                 try:
-                    values[name] = decode_member(content)
+                    values[owner][name] = decode_member(content)
                 except _RefusalError as refusal:
                     raise refusal.under(f".{key}") from None
             elif strict:
                 raise _RefusalError(f"is no known field; {did_you_mean(str(key), members)}").under(f".{key}")
-        return kind(**values)
+        return kind(**values[""], **{name: owned(**values[name]) for name, owned in flat.items()})
 
     return decode
 
@@ -265,12 +289,22 @@ def json_schema(kind: type[JsonRecord], title: str) -> dict[str, Any]:
 
 
 def _object_schema(kind: type[JsonRecord], definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = _hints(kind)
+    hints, flat = _hints(kind), _flat_kinds(kind)
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for member in fields(kind):
+        if member.name in flat:
+            inner = _object_schema(flat[member.name], definitions)
+            properties |= inner["properties"]
+            required += inner["required"]
+            continue
+        properties[_key(member)] = _schema(hints[member.name], definitions)
+        required += [] if member.metadata.get("optional") else [_key(member)]
     return {
         "description": (kind.__doc__ or "").partition("\n")[0],
         "type": "object",
-        "properties": {_key(member): _schema(hints[member.name], definitions) for member in fields(kind)},
-        "required": [_key(member) for member in fields(kind) if not member.metadata.get("optional")],
+        "properties": properties,
+        "required": required,
         "additionalProperties": False,
     }
 

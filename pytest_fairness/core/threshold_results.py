@@ -16,7 +16,7 @@ from pytest_fairness.core.causes import CauseResult, SharedCauseResult
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
+from pytest_fairness.core.serialization import FLAT, OPTIONAL, JsonRecord, key
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
@@ -40,7 +40,7 @@ class ComparisonResult(JsonRecord):
 class GroupResult(JsonRecord):
     """The rate or mean of one group, with its own interval."""
 
-    estimate: float | None
+    value: float | None = field(metadata=key("estimate"))
     low: float | None = None
     high: float | None = None
     items: int = 0
@@ -53,7 +53,7 @@ class GroupResult(JsonRecord):
     def of(cls, group: GroupValue) -> Self:
         """Return the result of a rate or mean."""
         return cls(
-            estimate=finite(group.value),
+            value=finite(group.value),
             low=finite(group.low),
             high=finite(group.high),
             items=int(group.items),
@@ -66,7 +66,7 @@ class GroupResult(JsonRecord):
     def graded(self) -> int:
         """The attempts that have a grade.
 
-        >>> GroupResult(estimate=0.5, attempts=12, ungraded=2).graded
+        >>> GroupResult(value=0.5, attempts=12, ungraded=2).graded
         10
         """
         return self.attempts - self.ungraded
@@ -92,7 +92,7 @@ class ResponseResult(JsonRecord):
     slice: Mapping[str, str] = field(default_factory=dict)
     """The slice that it is about; empty for the whole sample."""
     metric: str = ""
-    estimate: float | None = None
+    value: float | None = field(default=None, metadata=key("estimate"))
     low: float | None = None
     high: float | None = None
     at_least: float | None = None
@@ -123,7 +123,7 @@ class ResponseResult(JsonRecord):
             to=control.to,
             slice={} if response.slice is None else dict([response.slice]),
             metric="" if estimate is None else estimate.metric,
-            estimate=None if estimate is None else finite(estimate.value),
+            value=None if estimate is None else finite(estimate.value),
             at_least=finite(response.at_least),
             odds_ratio=response.odds_ratio,
             equals=", ".join(map(str, values)),
@@ -143,7 +143,7 @@ class SliceResult(JsonRecord):
     state: str
     """``unfair``, ``inside`` or ``open``; ``no veto`` with too few sources, ``unmeasured`` without answers."""
     metric: str = ""
-    estimate: float | None = None
+    value: float | None = field(default=None, metadata=key("estimate"))
     low: float | None = None
     high: float | None = None
     reason: str = ""
@@ -157,7 +157,7 @@ class SliceResult(JsonRecord):
             slice={part.by: part.value},
             state=part.state.value,
             metric="" if estimate is None else estimate.metric,
-            estimate=None if estimate is None else finite(estimate.value),
+            value=None if estimate is None else finite(estimate.value),
             low=low,
             high=high,
             reason=part.reason,
@@ -235,12 +235,9 @@ PROPENSITIES = "propensities)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricResult(JsonRecord):
-    """An estimate in the report."""
+class EstimateResult(JsonRecord):
+    """The numbers of an estimate."""
 
-    suite: str = ""
-    probe: str = ""
-    model: str = ""
     metric: str = ""
     """Empty in a threshold that compared nothing."""
     title: str = ""
@@ -260,7 +257,7 @@ class MetricResult(JsonRecord):
     attribute: str | None = None
     """The attribute that groups the prompts; None where no groups are compared."""
     slice: Mapping[str, str] = field(default_factory=dict)
-    estimate: float | None = None
+    value: float | None = field(default=None, metadata=key("estimate"))
     count: int | None = None
     low: float | None = None
     high: float | None = None
@@ -284,7 +281,7 @@ class MetricResult(JsonRecord):
             base=estimate.base or estimate.metric,
             attribute=estimate.attribute,
             slice={str(name): str(value) for name, value in estimate.slice.items()},
-            estimate=finite(estimate.value),
+            value=finite(estimate.value),
             count=estimate.count,
             low=finite(estimate.low),
             high=finite(estimate.high),
@@ -302,9 +299,23 @@ class MetricResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdResult(MetricResult):
+class MetricResult(EstimateResult):
+    """An estimate that a threshold's test has recorded."""
+
+    suite: str = ""
+    probe: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdResult(JsonRecord):
     """One threshold on one model, with the estimate that decided it."""
 
+    suite: str = ""
+    probe: str = ""
+    model: str = ""
+    estimate: EstimateResult = field(default_factory=EstimateResult, metadata=FLAT)
+    """That which decided it; without a metric where it has none."""
     id: str
     threshold: str = ""
     """Its title."""
@@ -388,12 +399,12 @@ class ThresholdResult(MetricResult):
     @property
     def pooled_slice(self) -> Mapping[str, str]:
         """The selection of its test, without the slice that made it unfair."""
-        return self.slice if self.pooled is None else self.pooled.slice
+        return self.estimate.slice if self.pooled is None else self.pooled.slice
 
     @property
     def deciding_slice(self) -> dict[str, str]:
         """The slice that made it unfair, where one did; empty where the estimate over all slices decides."""
-        return {name: value for name, value in self.slice.items() if self.pooled_slice.get(name) != value}
+        return {name: value for name, value in self.estimate.slice.items() if self.pooled_slice.get(name) != value}
 
     @property
     def deciding_slice_name(self) -> str:
@@ -406,7 +417,7 @@ class ThresholdResult(MetricResult):
         if self.pooled is None:
             return []
         unfair = [part.slice for part in self.slices if part.state == "unfair"]
-        return sorted(unfair, key=lambda names: not names.items() <= self.slice.items())
+        return sorted(unfair, key=lambda names: not names.items() <= self.estimate.slice.items())
 
     @property
     def special_outcome(self) -> str:

@@ -30,7 +30,7 @@ def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> li
         run: The run.
         rows: The thresholds of the run; those without an estimate do not count.
     """
-    probes = {(row.probe, row.model): row for row in rows if row.probe and row.estimate is not None}
+    probes = {(row.probe, row.model): row for row in rows if row.probe and row.estimate.value is not None}
     keys = {(probe, model): key for probe, model, key in runs.samples(run)}
     results = []
     for (probe, model), row in probes.items():
@@ -51,7 +51,11 @@ def _latest_of_other_kind(runs: Runs, run: str, row: ThresholdResult) -> PastRes
     for content in reversed(runs.history(*keys_in_runs(row.stored_id, row.model), before=run)):
         past = PastResult.from_row(content)
         is_same = past.result.probe == row.probe and past.result.model == row.model
-        if is_same and past.result.estimate is not None and past.result.is_of_propensities != row.is_of_propensities:
+        if (
+            is_same
+            and past.result.estimate.value is not None
+            and past.result.is_of_propensities != row.is_of_propensities
+        ):
             return past
     return None
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.plugin.compat import report_portal
+from pytest_fairness.plugin.report_data import THRESHOLD, read
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.escaping import escape_controls
 
@@ -23,14 +24,14 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     portal = report_portal(item.config)
     if not (has_html or has_allure or portal):
         return
-    from pytest_fairness.plugin.threshold_rows import from_properties
-
-    row = from_properties(report.user_properties, report.outcome)
-    if row is None:
+    content = read(report)
+    if THRESHOLD not in content:
         return
+    from pytest_fairness.core.threshold_results import ThresholdResult
     from pytest_fairness.report.html.charts import standalone_chart
     from pytest_fairness.report.html.threshold_section import statement
 
+    row = ThresholdResult.from_json(content[THRESHOLD] | {"outcome": report.outcome}, report.nodeid)
     show = item.config.stash[SESSION].models.show
     name, text, chart = f"fairness: {row.verdict}", show(_format_text(row, statement(row))), standalone_chart(row)
     if has_html:

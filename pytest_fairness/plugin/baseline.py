@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,11 +12,14 @@ import pytest
 from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.served_models import Origin
 from pytest_fairness.plugin.collection import selected_probes
-from pytest_fairness.plugin.named_runs import conditions
+from pytest_fairness.plugin.stored_samples import (
+    attempts_of_design,
+    find_baseline_sample,
+    load_sample,
+    restore_measured,
+)
 from pytest_fairness.store.location import LATEST
 
 if TYPE_CHECKING:
@@ -167,66 +169,5 @@ class LazyBaseline:
         """Return the part of the stored sample that belongs to a look; all of it if there is one look."""
         sample = self._stored_sample
         if look.total > 1:
-            items, repetitions = look.design(self._measured.probe)
-            ids, end = {item.id for item in items}, sample.repetitions.start + repetitions
-            attempts = [
-                graded for graded in sample.attempts if graded.item.id in ids and graded.attempt.repetition < end
-            ]
-            sample = replace(sample, attempts=attempts)
+            sample = replace(sample, attempts=attempts_of_design(sample, *look.design(self._measured.probe)))
         return restore_measured(sample)
-
-
-def find_baseline_sample(runs: Runs, run: str, probe: str, model: Model) -> StoredSample:
-    """Return the sample of a run with which a probe's sample is compared.
-
-    It is the sample of the same model, else that of the only model of the run.
-
-    Raises:
-        FairnessError: The run has no such sample.
-    """
-    stored = [key for probe_id, _, key in runs.samples(run) if probe_id == probe]
-    key = find_sample_key(runs, run, probe, model)
-    if key is None and len(stored) > 1:
-        raise FairnessError(
-            f"run {run[:8]} measured this probe on {counted(len(stored), 'model')} and not on {model.name}: "
-            "name a run with it, or with one model only"
-        )
-    return load_sample(runs, run, probe, key or next(iter(stored), ""))
-
-
-def find_sample_key(runs: Runs, run: str, probe: str, model: Model) -> str | None:
-    """Return the key of a probe's sample in a run: of this model, else of a model with the same name."""
-    stored = {key: name for probe_id, name, key in runs.samples(run) if probe_id == probe}
-    # The key of a callable differs between runs only in the id of the run.
-    namesakes = [key for key in stored if stored[key] == model.name]
-    return next(
-        (key for key in stored if _remove_run_id(key) == _remove_run_id(model.key)), next(iter(namesakes), None)
-    )
-
-
-def _remove_run_id(key: str) -> str:
-    return re.sub(r"(?<=\?run=)\w+", "", key) if key.startswith("function:") else key
-
-
-def load_sample(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:
-    """Return a sample of a run.
-
-    Raises:
-        FairnessError: The run has no sample of the probe and model.
-    """
-    sample = runs.sample(run, probe, key) if key else None
-    if sample is None:
-        raise FairnessError(f"run {run[:8]} has no sample of {probe}: name a run that has judged its thresholds")
-    return sample
-
-
-def restore_measured(sample: StoredSample) -> Measured:
-    """Return the metrics of a stored sample."""
-    from pytest_fairness.stats.measured import Measured
-
-    return Measured(
-        sample.attempts,
-        extremes=sample.extremes,
-        conditions=conditions(sample.model, sample.graders, sample.judge),
-        **sample.arguments,
-    )

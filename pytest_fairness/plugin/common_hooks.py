@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, describe_error
 from pytest_fairness.core.garbage_collection import MANY_TESTS, paused_collection, search_rarely
-from pytest_fairness.plugin import outcomes
+from pytest_fairness.plugin import outcomes, report_data
 from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     check_fixture,
@@ -37,7 +37,6 @@ from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.run_state import RunState
-from pytest_fairness.report.ci.junit import PREFIX, other_properties
 from pytest_fairness.report.escaping import escape_controls
 
 _SKIPPED_FIXTURE = (
@@ -149,10 +148,7 @@ class ItemHooks:
         if asks and refusal:
             pytest.fail(escape_controls(refusal), pytrace=False)
         if isinstance(item, pytest.Function) and marked:
-            if item.user_properties:  # of the run before a rerun: one that errors has none of its own
-                item.user_properties[:] = [
-                    (name, value) for name, value in item.user_properties if not name.startswith(PREFIX)
-                ]
+            report_data.clear(item)  # of the run before a rerun
             if is_threshold(item):
                 self._state.modules.restore()
             if reason := check_fixture(item):
@@ -246,12 +242,12 @@ class ItemHooks:
         return value
 
     def pytest_enter_pdb(self) -> None:
-        if self._fairness.backend.existing_engine is not None:
-            self._fairness.backend.existing_engine.pause()
+        if self._fairness.work.existing_engine is not None:
+            self._fairness.work.existing_engine.pause()
 
     def pytest_leave_pdb(self) -> None:
-        if self._fairness.backend.existing_engine is not None:
-            self._fairness.backend.existing_engine.resume()
+        if self._fairness.work.existing_engine is not None:
+            self._fairness.work.existing_engine.resume()
 
 
 def hide_own_frames(error: BaseException) -> None:
@@ -338,12 +334,9 @@ class ReportHooks:
         # The controller makes the rows; of a set-up or teardown that passed, all is in the report of the call.
         if not report.passed or (report.when == "call" and not state.is_worker):
             state.outcomes.add(report)
-        if report.user_properties and not state.is_worker:
-            # After the rows were read from them, before a JUnit file is written.
-            report.user_properties = other_properties(report.user_properties)
         maxfail = state.config.getoption("maxfail") if report.failed else None
         if maxfail and state.outcomes.failures >= maxfail:
-            state.attempt(state.fairness.backend.stop)
+            state.attempt(state.fairness.work.stop)
 
 
 class ControllerHooks:
@@ -356,7 +349,7 @@ class ControllerHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
-        self._state.attempt(self._state.fairness.backend.stop)
+        self._state.attempt(self._state.fairness.work.stop)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -364,7 +357,7 @@ class ControllerHooks:
 
         receive_in_batches(node, self._refusals.append)
         fairness = self._state.fairness
-        node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
+        node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.session_id}
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
         node.workerinput |= {"fairness_adjust": list(settings.adjust)}
@@ -419,14 +412,14 @@ class SessionEndHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         ignore_second_interrupt(self._state.config)
-        self._state.fairness.backend.close_engine(at_once=True)
+        self._state.fairness.work.close_engine(at_once=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         state = self._state
         if state.progress is not None:
             state.progress.end()
-        state.attempt(state.fairness.backend.close_engine)
+        state.attempt(state.fairness.work.close_engine)
         state.attempt(state.fairness.work.close)
         if not state.is_worker:
             is_interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED

@@ -54,7 +54,7 @@ def estimate_costs(fairness: FairnessSession) -> list[CostEstimate]:
     return [
         _estimate(fairness, name, model)
         for name, model in zip(names, models, strict=True)
-        if fairness.backend.caps or fairness.models.find_price(model) != (0.0, 0.0)
+        if fairness.work.caps or fairness.models.find_price(model) != (0.0, 0.0)
     ]
 
 
@@ -142,8 +142,8 @@ def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate
     calls, unknown = _grader_calls(fairness, len(estimates))
     if estimates and (calls or unknown):
         texts.append(format_grader_calls(calls, sorted(unknown)))
-    if fairness.backend.caps:
-        texts.append(f"stops at {fairness.backend.caps}, all processes together")
+    if fairness.work.caps:
+        texts.append(f"stops at {fairness.work.caps}, all processes together")
     for text in texts:
         yield from announcement(text)
 

@@ -19,14 +19,15 @@ from pytest_fairness.plugin.collection import get_item_parameter
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.probe import make_data_folders
+from pytest_fairness.plugin.report_data import write
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.escaping import escape_controls
 
 if TYPE_CHECKING:
     from pytest_fairness.declarative.probe import DeclaredProbe, DeclaredThreshold
 
-BROKEN = "fairness_broken"
-"""The property of the report of an invalid file."""
+BROKEN = "broken"
+"""The key in the report of an invalid file."""
 
 
 class DeclaredFiles:
@@ -125,7 +126,7 @@ class BrokenDeclaration(pytest.Function):
         return broken
 
     def setup(self) -> None:
-        self.user_properties.append((BROKEN, "yes"))
+        write(self, BROKEN, value=True)
         CollectionError(escape_controls(self.reason)).end()
 
     def reportinfo(self) -> tuple[Path, None, str]:

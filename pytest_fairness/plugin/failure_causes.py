@@ -9,19 +9,13 @@ from typing import NoReturn
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin.identity import ItemParameter, get_sample
 from pytest_fairness.plugin.markers import own_marks
+from pytest_fairness.plugin.report_data import CAUSE, LACKS_ANSWERS, STATE, read, write
 from pytest_fairness.report.escaping import escape_controls
 
-CAUSE = "fairness_cause"
-"""The property of a test's report with its cause, and the number of attempts that were not made."""
-
-LACKS_ANSWERS = "fairness_lacks_answers"
-"""The property of the report of a test that fails for want of answers or grades, where it shows the cause itself."""
-STATE = "fairness_state"
-"""The attribute of a report with the state of its test, which other hooks may read at any time."""
 NOT_MEASURED = "not measured"
 """The state of a test whose model could not be asked, or whose answers could not be graded."""
 MOST_ALIKE = 3
@@ -30,6 +24,23 @@ SKIPPED = "not asked: see {}"
 """The reason of a test whose cause another one shows."""
 _DETAILS = lazy_pattern(r"(^[\w.]+:[^:\s]\S*(?=: ))|'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
 """Ids, numbers and texts of exceptions, in which the messages of one mistake differ, behind the name of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCause(JsonRecord):
+    """The cause of a test's failure, and the number of attempts that were not made."""
+
+    text: str
+    attempts: int
+    probe: str
+    subject: str = ""
+    """The item and its model, the same for two classes that inherit its test; empty for a whole sample."""
+
+    @classmethod
+    def of(cls, item: pytest.Item, text: str, attempts: int) -> FailureCause:
+        """Return the cause of a test's failure."""
+        sample = get_sample(item)
+        return cls(text, attempts, sample.probe.id if sample else item.nodeid, _measured_subject(item))
 
 
 class FailureCauses:
@@ -48,9 +59,7 @@ class FailureCauses:
     def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
         """Fail the first test of a cause, and skip the others; a threshold always fails."""
         cause = self._show(cause)
-        sample = get_sample(item)
-        probe = sample.probe.id if sample else item.nodeid
-        item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
+        write(item, CAUSE, FailureCause.of(item, cause, attempts).to_json())
         is_probe = isinstance(item, pytest.Function) and own_marks(item).probe
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
@@ -62,9 +71,7 @@ class FailureCauses:
         """End a test by a cause, unless it is the first: that shows its own error."""
         cause = self._show(cause)
         if item.get_closest_marker("xfail") or self._first.setdefault(cause, item.nodeid) == item.nodeid:
-            sample = get_sample(item)
-            probe = sample.probe.id if sample else item.nodeid
-            item.user_properties.append(cause_property(cause, attempts, probe, subject=_measured_subject(item)))
+            write(item, CAUSE, FailureCause.of(item, cause, attempts).to_json())
             return
         self.end(item, cause, attempts)
 
@@ -80,13 +87,10 @@ class FailureCauses:
         message, cause = self._show(message), self._show(cause)
         first = self._find_similar(item, cause or message, self._similar_errors if cause else self._similar_failures)
         if not first:
-            item.user_properties.append((LACKS_ANSWERS, "yes"))
+            write(item, LACKS_ANSWERS, value=True)
             pytest.fail(escape_controls(message), pytrace=False)
-        sample = get_sample(item)
-        if cause and sample is not None:
-            item.user_properties.append(
-                cause_property(cause, attempts, sample.probe.id, subject=_measured_subject(item))
-            )
+        if cause and get_sample(item) is not None:
+            write(item, CAUSE, FailureCause.of(item, cause, attempts).to_json())
         pytest.skip(f"fails as {first} does")
 
     def skip_similar(self, item: pytest.Item, message: str) -> None:
@@ -125,11 +129,6 @@ def _measured_subject(item: pytest.Item) -> str:
     return f"{parameter.sample.probe.items[parameter.index].id} {parameters.get('model_name') or ''}"
 
 
-def cause_property(cause: str, attempts: int, probe: str, *, subject: str = "") -> tuple[str, str]:
-    """Return the property of a report with a cause; ``subject`` is an item and its model, empty for a whole sample."""
-    return CAUSE, json.dumps([cause, attempts, probe, subject])
-
-
 class ShownCauses:
     """The causes that the reports of all workers have shown, each with its first test."""
 
@@ -138,15 +137,15 @@ class ShownCauses:
 
     def show_once(self, report: pytest.TestReport) -> None:
         """Turn the report of an item into a skip if another worker has shown its cause; a threshold always fails."""
-        value = next((value for name, value in report.user_properties if name == CAUSE), None)
-        if value is None or not report.failed or hasattr(report, "wasxfail"):
+        content = read(report)
+        if CAUSE not in content or not report.failed or hasattr(report, "wasxfail"):
             return
-        if getattr(report, STATE, None) != NOT_MEASURED:  # but of an assertion of its own
+        if content.get(STATE) != NOT_MEASURED:  # but of an assertion of its own
             return
-        cause, _, _, subject = json.loads(str(value))
-        if not subject or subject == report.nodeid:
+        cause = FailureCause.from_json(content[CAUSE])
+        if cause.subject in ("", report.nodeid):
             return
-        first = self._first.setdefault(cause, report.nodeid)
+        first = self._first.setdefault(cause.text, report.nodeid)
         if first != report.nodeid:
             path, line, _ = report.location
             report.outcome, report.longrepr = "skipped", (path, line or 0, SKIPPED.format(first))
@@ -170,14 +169,13 @@ class CauseCounts:
         self._texts: dict[str, str] = {}
         self._counts: dict[str, dict[str, _CauseCount]] = defaultdict(lambda: defaultdict(_CauseCount))
 
-    def add(self, value: str) -> None:
-        """Add the property `CAUSE` of a report. The attempts of a threshold are its probe's whole sample."""
-        cause, attempts, probe, subject = json.loads(value)
-        count = self._counts[self._texts.setdefault(_mask_details(cause), cause)][probe]
-        if subject:
-            count.items[subject] = attempts
+    def add(self, cause: FailureCause) -> None:
+        """Add the cause in a report. The attempts of a threshold are its probe's whole sample."""
+        count = self._counts[self._texts.setdefault(_mask_details(cause.text), cause.text)][cause.probe]
+        if cause.subject:
+            count.items[cause.subject] = cause.attempts
         else:
-            count.samples = max(count.samples, attempts)
+            count.samples = max(count.samples, cause.attempts)
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         """Yield the causes, each with its number of attempts."""

@@ -53,8 +53,8 @@ def read_history(result: ThresholdResult, earlier: Sequence[PastResult]) -> Hist
     results = [*(past.result for past in earlier), result]
     comparable = [other for other in results if question_identity(other) == identity and _has_new_answers(other)]
     inside = sum(
-        other.estimate is not None
-        and all(OPERATORS[comparison.op](other.estimate, comparison.bound) for comparison in result.comparisons)
+        other.estimate.value is not None
+        and all(OPERATORS[comparison.op](other.estimate.value, comparison.bound) for comparison in result.comparisons)
         for other in comparable
     )
     return History(len(comparable), len(comparable) - inside)
@@ -63,7 +63,7 @@ def read_history(result: ThresholdResult, earlier: Sequence[PastResult]) -> Hist
 def question_identity(result: ThresholdResult) -> tuple[object, ...]:
     """Return model, metric, slice and bounds of a threshold, which two runs must share to have one history."""
     bounds = [(comparison.op, comparison.bound) for comparison in result.comparisons]
-    return result.model, result.metric, result.slice, bounds
+    return result.model, result.estimate.metric, result.estimate.slice, bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
     metric = judgment.deciding.estimate.metric if judgment.deciding else None
     for past in reversed(earlier):
         past_bounds = [(comparison.op, comparison.bound) for comparison in past.result.comparisons]
-        if past.result.metric == metric and past_bounds != current_bounds:
+        if past.result.estimate.metric == metric and past_bounds != current_bounds:
             bounds = " and ".join(f"{op} {format_bound(bound)}" for op, bound in past_bounds)
             return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""

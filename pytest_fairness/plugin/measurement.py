@@ -25,11 +25,11 @@ from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStopp
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
-from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.profiles import SMALLEST_SHARE, SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, plan_looks
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
+from pytest_fairness.plugin.stored_samples import conditions
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class LazyMeasured:
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
         """Set the error that made a model unreachable, else the first error if most attempts have one."""
-        causes = self._fairness.engine.answers.causes
+        causes = self._fairness.work.engine.answers.causes
         measured = [graded.attempt for graded in attempts]
         questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
         for requested in (measured, questions):

@@ -152,7 +152,7 @@ class MeasurementHooks:
         if not state.is_worker:
             state.empty_results()
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
-        self._fairness.backend.on_wait = on_wait
+        self._fairness.work.on_wait = on_wait
         if len(marked) >= MANY_TESTS:
             search_rarely(self._state.config.add_cleanup)
         return None
@@ -216,7 +216,7 @@ class MeasurementHooks:
         """Return whether no test was collected although the call names a model, and no option of it selects tests."""
         state = self._state
         is_over = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if not is_over or session.testscollected or not state.fairness.context.is_model_typed:
+        if not is_over or session.testscollected or not state.fairness.is_model_typed:
             return False
         is_excused = state.is_worker or state.lists_only or state.is_refused or state.fairness.settings.shard
         return not is_excused and not selecting_options(state.config)
@@ -234,7 +234,7 @@ class MeasurementHooks:
     def conclude(self) -> None:
         """Compile the results, and write them to the store and the files of the options."""
         state, settings = self._state, self._fairness.settings
-        has_store = self._fairness.backend.existing_store is not None
+        has_store = self._fairness.existing_store is not None
         has_run = has_store or (state.outcomes.any and settings.store.exists() and self._can_open_store())
         if state.lists_only or not (has_run or state.must_write):
             return
@@ -280,7 +280,7 @@ class MeasurementHooks:
 
     def _can_open_store(self) -> bool:
         self._state.attempt(lambda: self._fairness.store)
-        return self._fairness.backend.existing_store is not None
+        return self._fairness.existing_store is not None
 
     def _check_models(self, expected: Iterable[ExpectedThreshold]) -> None:
         """Check that no other session of the run judges another model in a test of the same id.

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.plugin.judges import resolve_judge_graders
+from pytest_fairness.plugin.report_data import SAMPLE, SEARCHES, send
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.repeat_commands import command_of_test
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class ModelQueries:
         samples = [self._make_sample(*request) for request in prompts]
         for sample in samples:
             sample.grade_with(graders)
-        self._fairness.engine.attempts([request for sample in samples for request in sample.requests([0])])
+        self._fairness.work.engine.attempts([request for sample in samples for request in sample.requests([0])])
         return [sample.measure_all() for sample in samples]
 
     def _make_sample(self, prompt: Prompt, first: int, number: int) -> ProbeSample:
@@ -81,7 +80,7 @@ class ModelQueries:
         work = self._fairness.work
         first += work.first_repetition(self.model, [prompt])
         items = [ProbeItem("searched", [prompt])]
-        return ProbeSample(items, self.model, number, self._fairness.engine, first, work.first_repetition)
+        return ProbeSample(items, self.model, number, self._fairness.work.engine, first, work.first_repetition)
 
     def command(self, item: pytest.Item) -> str:
         """Return the shell command that reruns a test."""
@@ -100,8 +99,5 @@ def add_search_results(
         searches: The searches, at least one.
         attempts: The attempts of all of them.
     """
-    report.user_properties += [
-        (PREFIX + "model", searches[0].model),
-        *SampleCounts.of(attempts).to_json().items(),
-        (PREFIX + "searches", json.dumps([search.to_json() for search in searches])),
-    ]
+    sample = {"probe": "", "item": "", "model": searches[0].model, "counts": SampleCounts.of(attempts).to_json()}
+    send(report, {SAMPLE: sample, SEARCHES: [search.to_json() for search in searches]})

@@ -291,7 +291,7 @@ class ModelResolver:
             settings.offline,
             settings.model_concurrency,
             # An application may change between two sessions of one run, but not between jobs of a pipeline.
-            run=self._context.run_id if settings.is_one_pipeline else self._context.session_id,
+            run=self._context.run if settings.is_one_pipeline else self._context.session_id,
             calls=settings.application_concurrency,
             timeout=settings.timeout,
         )

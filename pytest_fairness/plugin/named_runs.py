@@ -1,4 +1,4 @@
-"""Earlier runs that options name, and the conditions that two runs must share to be compared."""
+"""Earlier runs that options name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.store.location import LATEST, no_store
@@ -15,14 +15,6 @@ from pytest_fairness.store.location import LATEST, no_store
 if TYPE_CHECKING:
     from pytest_fairness.store.location import StoreLocation
     from pytest_fairness.store.runs import Runs
-
-DECODING = frozenset(
-    {
-        "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "presence_penalty",
-        "frequency_penalty", "reasoning_effort", "effort", "thinking", "response_format", "extra",
-    }
-)  # fmt: skip
-"""Parameters in the name of a model that change its answers, not its identity."""
 
 
 def resolve_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Settings:
@@ -82,20 +74,3 @@ def named_models(runs: Runs, run: str) -> list[str]:
     """Return the names of the models in a run's samples, for ``--fairness-model``; callables are left out."""
     names = [model.partition(WRAPPED)[0] for _, model, _ in runs.samples(run)]
     return [name for name in names if not name.startswith("function:")]
-
-
-def conditions(model: str, graders: Mapping[str, str | None], judge: str | None) -> dict[str, Any]:
-    """Return the conditions that two compared samples must share: decoding, graders, judge.
-
-    >>> conditions("openai:gpt-5-mini?temperature=0&base_url=http://here", {"hired": "yesno-1"}, None)
-    {'temperature': 0, "the grader of 'hired'": 'yesno-1'}
-    """
-    from pytest_fairness.models.names import ModelName
-
-    try:
-        parameters = ModelName.parse(model.partition(WRAPPED)[0]).parameters
-    except FairnessError:  # a custom model with a name of its own
-        parameters = {}
-    shared: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
-    shared |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}
-    return shared if judge is None else shared | {"the judge": judge}

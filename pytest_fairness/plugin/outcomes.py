@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.acceptance_states import ACCEPTED
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.errors import FairnessError
@@ -21,10 +19,24 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.declarative import BROKEN
-from pytest_fairness.plugin.failure_causes import CAUSE, LACKS_ANSWERS, NOT_MEASURED, STATE, CauseCounts
+from pytest_fairness.plugin.failure_causes import NOT_MEASURED, CauseCounts, FailureCause
 from pytest_fairness.plugin.identity import get_sample, model_source
+from pytest_fairness.plugin.report_data import (
+    CAUSE,
+    COMPETENCE,
+    ESTIMATES,
+    EXCUSE,
+    LACKS_ANSWERS,
+    SAMPLE,
+    SEARCHES,
+    STATE,
+    SUBJECT,
+    THRESHOLD,
+    read,
+    send,
+    written,
+)
 from pytest_fairness.plugin.shards import DEFERRED
-from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NO_RESULT, not_judged
 
@@ -45,20 +57,6 @@ UNJUDGED = "it could not be judged: "
 _EXCUSED = {"flaky": "~", ACCEPTED: "a"}
 """The letters of thresholds that are not fair, and do not fail."""
 
-EXCUSE: pytest.StashKey[str] = pytest.StashKey()
-"""The reason that a test's report reads *flaky* or *accepted*."""
-METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
-"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
-ESTIMATES = PREFIX + "metrics"
-"""The property of a report with the recorded estimates of its test."""
-PROBE_RESULT: pytest.StashKey[ProbeResult] = pytest.StashKey()
-"""The competence of the model of a threshold's test at its probe."""
-COMPETENCE = PREFIX + "probe_result"
-"""The property of a report with that."""
-_PROBE, _ITEM, _MODEL = PREFIX + "probe", PREFIX + "item", PREFIX + "model"
-"""The properties of a report with the probe, item and model of its test."""
-SUBJECT = PREFIX + "subject"
-"""The property of a report with the name of its test's model."""
 _BROKEN_CODE = int(pytest.ExitCode.USAGE_ERROR)
 """The exit code of a run in which a declared file could not be read: a rerun helps no more than more answers do."""
 _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_CODE, NOT_MEASURED: INVALID_CODE}
@@ -66,76 +64,56 @@ _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_C
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
-    """Set the outcome of a flaky or accepted threshold, and record the reason if it was not judged.
-
-    The report also carries the estimates of the test and its model, and the state of the test.
+    """Send what a test has written, its model and its state; set the outcome of a flaky or accepted threshold.
 
     Args:
         item: The test.
         report: One of its reports, which is changed.
         error: What the test has raised.
     """
-    has_verdict = is_threshold(item)
-    if has_verdict and not report.passed and not _has_properties(item):
-        # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
-        reason = unjudged_fields(report)
-        item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
+    # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
+    send(report, written(item))
     if state := _find_state(item, report, error):
-        setattr(report, STATE, state)
+        send(report, {STATE: state})
     if report.when != "call":
         return
     crash = getattr(report.longrepr, "reprcrash", None)
     if state and crash is not None:  # so that the verdict, or the cause, comes first in short lines and in JUnit
         crash.message = _CLASS.sub("", crash.message)
-    if has_verdict:
-        # A plugin such as pytest-retry calls the test again while the first call's report is made, and keeps that.
-        report.user_properties = list(item.user_properties)
     if subject := _subject(item):
-        # pytest keeps all reports, and nearly all have the same.
-        report.user_properties.append(_subject_property(model_source(item), subject))
-    if not has_verdict:
-        return
-    metrics = item.stash.get(METRICS, None)
-    if metrics is not None:
-        report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
-    probe_result = item.stash.get(PROBE_RESULT, None)
-    if probe_result is not None:
-        report.user_properties.append((COMPETENCE, json.dumps(probe_result.to_json())))
-    excuse = item.stash.get(EXCUSE, None)
-    if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+        send(report, {SUBJECT: _shared_subject(model_source(item), subject)})
+    content = written(item)
+    if EXCUSE in content and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
-        setattr(report, STATE, "flaky" if dict(item.user_properties).get(PREFIX + "flaky") else ACCEPTED)
+        send(report, {STATE: "flaky" if content[THRESHOLD]["flaky"] else ACCEPTED})
         path, line, _ = item.location
-        report.longrepr = (path, line or 0, escape_controls(excuse))
+        report.longrepr = (path, line or 0, escape_controls(content[EXCUSE]))
 
 
 def _find_state(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> str | None:
     """Return the state of a test of this plugin that has measured, or that fails by what was measured; None if not."""
     if hasattr(report, "wasxfail") or report.when == "teardown" or not is_marked(item):
         return None
-    properties = dict(item.user_properties)
+    content = written(item)
     if is_threshold(item):
-        state = str(properties.get(PREFIX + "verdict"))
+        state = content[THRESHOLD]["verdict"] if THRESHOLD in content else "invalid"
         if not report.failed or state not in _FAILED_STATES:
             return None
         # Requests that could not be made may decide a threshold when they are repeated.
-        return NOT_MEASURED if CAUSE in properties and state != "unfair" else state
-    lacks_answers = bool({CAUSE, LACKS_ANSWERS} & properties.keys())
+        return NOT_MEASURED if CAUSE in content and state != "unfair" else state
+    lacks_answers = bool({CAUSE, LACKS_ANSWERS} & content.keys())
     if report.passed:
-        return MEASURED if _MODEL in properties and not lacks_answers else None
+        return MEASURED if SAMPLE in content and not lacks_answers else None
     # A test may catch the failure to measure, and then fail by an assertion of its own.
     is_of_measuring = report.when == "setup" or isinstance(error, FairnessError) or not getattr(error, "pytrace", True)
     return NOT_MEASURED if report.failed and lacks_answers and is_of_measuring else None
 
 
 @lru_cache(maxsize=64)
-def _subject_property(source: str, subject: str) -> tuple[str, str]:
-    return SUBJECT, json.dumps([source, subject])
-
-
-def _has_properties(item: pytest.Item) -> bool:
-    return any(name.startswith(PREFIX) and name != CAUSE for name, _ in item.user_properties)
+def _shared_subject(source: str, subject: str) -> tuple[str, str]:
+    """Return the source and the name of a model as one object, since pytest keeps all reports."""
+    return source, subject
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -143,7 +121,7 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
 
     A failed threshold counts as failed, and its word is its verdict.
     """
-    state = getattr(report, STATE, None)
+    state = read(report).get(STATE)
     if state is None or report.when != "call" or hasattr(report, "wasxfail"):
         return None
     if report.skipped and state in _EXCUSED:
@@ -161,12 +139,12 @@ class ThresholdOutcomes:
         self._metrics: dict[str, list[MetricResult]] = {}
         self._probes: dict[tuple[str, str], ProbeResult] = {}
         """By probe and model, that of the largest sample."""
-        self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
-        """The properties in reports of items and searches, which pytest keeps: they may be very many."""
+        self._measured: dict[str, Mapping[str, Any]] = {}
+        """The data in reports of items and searches, which pytest keeps: they may be very many."""
         self._excuses: dict[str, Unjudged] = {}
         """The reasons why tests have no result."""
-        self._subjects: dict[str, None] = {}
-        """Sources and names of models, as reports carry them: a threshold that errors has none."""
+        self._subjects: dict[str, str] = {}
+        """Names of models by their sources: a threshold that errors has none."""
         self.causes = CauseCounts()
         self.failures = 0
         self._failed: Counter[str | None] = Counter()
@@ -175,31 +153,29 @@ class ThresholdOutcomes:
     def add(self, report: pytest.TestReport) -> None:
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # the outcome of pytest-rerunfailures
             return
+        content = read(report)
         if report.failed:
             self.failures += 1
-            is_broken = (BROKEN, "yes") in report.user_properties
-            self._failed[BROKEN if is_broken else getattr(report, STATE, None)] += 1
+            self._failed[BROKEN if BROKEN in content else content.get(STATE)] += 1
             if report.when == "teardown" and (row := self._rows.get(report.nodeid)) and row.verdict == "fair":
                 del self._rows[report.nodeid]  # what its fixtures assert at their end is not known to hold
-        properties = dict(report.user_properties)
-        if CAUSE in properties and report.when != "teardown":
-            self.causes.add(str(properties[CAUSE]))
-        if SUBJECT in properties:
-            self._subjects[str(properties[SUBJECT])] = None
-        if report.when == "call" and PREFIX + "id" in properties:
-            from pytest_fairness.core.threshold_results import MetricResult
-            from pytest_fairness.plugin.threshold_rows import result_in
+        if CAUSE in content and report.when != "teardown":
+            self.causes.add(FailureCause.from_json(content[CAUSE]))
+        if SUBJECT in content:
+            source, name = content[SUBJECT]
+            self._subjects[source] = name
+        if report.when == "call" and THRESHOLD in content:
+            from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 
-            row_properties = [
-                entry for entry in properties.items() if entry[0] not in (SUBJECT, CAUSE, ESTIMATES, COMPETENCE)
+            row = content[THRESHOLD] | {"outcome": _outcome(report)}
+            self._rows[report.nodeid] = ThresholdResult.from_json(row, report.nodeid)
+            self._metrics[report.nodeid] = [
+                MetricResult.from_json(metric, report.nodeid) for metric in content.get(ESTIMATES, ())
             ]
-            self._rows[report.nodeid] = result_in(row_properties, _outcome(report))
-            recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
-            self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
-            if COMPETENCE in properties:
-                self._add_probe(json.loads(str(properties[COMPETENCE])))
-        elif report.when == "call" and _MODEL in properties:
-            self._measured[report.nodeid] = report.user_properties
+            if COMPETENCE in content:
+                self._add_probe(content[COMPETENCE])
+        elif report.when == "call" and SAMPLE in content:
+            self._measured[report.nodeid] = content
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
 
@@ -234,8 +210,7 @@ class ThresholdOutcomes:
     @property
     def searches(self) -> list[SearchResult]:
         """The searches of the tests that ask models."""
-        properties = chain.from_iterable(self._measured.values())
-        rows = [row for name, value in properties if name == PREFIX + "searches" for row in json.loads(value)]
+        rows = [row for content in self._measured.values() for row in content.get(SEARCHES, ())]
         if not rows:
             return []
         from pytest_fairness.core.search_results import SearchResult
@@ -280,9 +255,8 @@ class ThresholdOutcomes:
         missing = not_judged(STOPPED if stopped else NO_RESULT, "not run")
         tests: dict[tuple[object, ...], str] = {}
         if any(row.example is not None for row in self._rows.values()):
-            for test, properties in self._measured.items():
-                counts = dict(properties)
-                tests.setdefault((counts.get(_PROBE), counts.get(_ITEM), counts.get(_MODEL)), test)
+            for test, content in self._measured.items():
+                tests.setdefault(_item_of(content[SAMPLE]), test)
         return [
             _with_test(self._rows[test], tests) if test in self._rows else self._unjudged(threshold, missing).result()
             for test, threshold in self._with_subjects(expected).items()
@@ -298,7 +272,7 @@ class ThresholdOutcomes:
 
         A threshold of a file that could not be read is about the only model of the run, if there is but one.
         """
-        subjects: dict[str, str] = dict(map(json.loads, self._subjects))
+        subjects = self._subjects
         models = {*subjects.values(), *(row.model for row in self._rows.values())}
         only_model = models.pop() if len(models) == 1 else ""
         return {
@@ -314,18 +288,18 @@ class ThresholdOutcomes:
                 largest = samples.setdefault((row.probe, row.model), row.sample)
                 if largest.attempts < row.sample.attempts:
                     samples[row.probe, row.model] = row.sample
-        items: dict[tuple[object, ...], dict[str, Any]] = {}
-        for nodeid, properties in self._measured.items():
-            counts = dict(properties)
-            if (counts.get(_PROBE), counts[_MODEL]) not in samples:
+        counts: dict[tuple[object, ...], SampleCounts] = {}
+        for nodeid, content in self._measured.items():
+            sample = content[SAMPLE]
+            if (sample["probe"], sample["model"]) not in samples:
                 # A search is of no probe; an item may have several tests, in two classes that inherit them.
-                items[(counts[_PROBE], counts[_ITEM], counts[_MODEL]) if _PROBE in counts else (nodeid,)] = counts
-        totals = {}
-        for name in _COUNT_FIELDS:
-            parts = [getattr(sample, name) for sample in samples.values()]
-            parts += [float(counts.get(PREFIX + name, 0)) for counts in items.values()]
-            totals[name] = math.ceil(math.fsum(parts))
-        return totals
+                counts[_item_of(sample) if sample["probe"] else (nodeid,)] = SampleCounts.from_json(sample["counts"])
+        parts = [*samples.values(), *counts.values()]
+        return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNT_FIELDS}
+
+
+def _item_of(sample: Mapping[str, Any]) -> tuple[object, ...]:
+    return sample["probe"], sample["item"], sample["model"]
 
 
 def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) -> ThresholdResult:
@@ -349,8 +323,8 @@ def _subject(item: pytest.Item) -> str | None:
 
         if isinstance(measured, MeasuredFixture):
             return lazy_measured(measured).subject.name
-    name = dict(item.user_properties).get(_MODEL) if get_sample(item) else None
-    return None if name is None else str(name)
+    sample = written(item).get(SAMPLE) if get_sample(item) else None
+    return None if sample is None else str(sample["model"])
 
 
 def _outcome(report: pytest.TestReport) -> str:

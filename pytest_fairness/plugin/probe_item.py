@@ -15,6 +15,7 @@ from pytest_fairness.core.finish_reasons import stray_reason
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
 from pytest_fairness.plugin.judges import resolve_graders
+from pytest_fairness.plugin.report_data import SAMPLE, clear, write
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ _PUBLIC = ("measure", "item", "id", "prompts", "source", "metadata")
 """The attributes of `probe_item`, for messages."""
 
 
-@lru_cache(maxsize=64, typed=True)  # typed: 1 equals 1.0
-def _shared_property(name: str, value: object) -> tuple[str, object]:
-    """Return a property of a report, as one object for equal ones, since pytest keeps all reports."""
-    return name, value
+@lru_cache(maxsize=64)
+def _shared_counts(counts: SampleCounts) -> dict[str, Any]:
+    """Return the counts of a sample as builtins, one object for equal ones, since pytest keeps all reports."""
+    return counts.to_json()
 
 
 @explains_calls
@@ -92,9 +93,9 @@ class ProbeItemHandle:
             failure = str(error)
         if failure:  # outside of the block, so that the report has one line
             self._fairness.causes.fail(self._test, failure)
-        names = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
-        properties = names | SampleCounts.of(attempts).to_json()
-        self._test.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
+        names = {"probe": self._probe.id, "item": self.id, "model": subject.name}
+        clear(self._test)
+        write(self._test, SAMPLE, names | {"counts": _shared_counts(SampleCounts.of(attempts))})
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
         self._fairness.causes.passed()
@@ -106,7 +107,7 @@ class ProbeItemHandle:
         errors = [error for attempt in attempts if (error := attempt.error) is not None and not stray_reason(error)]
         if not errors:
             return
-        causes = self._fairness.engine.answers.causes
+        causes = self._fairness.work.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
             self._fairness.causes.end(self._test, cause, errors.count(cause))
         text = message.format(len(errors), len(attempts), errors[0])

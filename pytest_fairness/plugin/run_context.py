@@ -1,10 +1,11 @@
-"""Settings and ids of one process of a run, read when first needed, since most pytest runs need none."""
+"""Settings, ids and store of one process of a run, read when first needed, since most pytest runs need none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -16,9 +17,15 @@ from pytest_fairness.plugin.options import BY_NAME, given_options
 from pytest_fairness.plugin.settings import Settings, default_settings, read_settings
 from pytest_fairness.report.escaping import escape_controls
 
+if TYPE_CHECKING:
+    from pytest_fairness.store.store import Store
+
 
 class RunContext:
-    """The settings of one process; where these are invalid, the defaults and the fault."""
+    """The settings of one process, the ids of its run, and its store: what models and work are made from.
+
+    Where the settings are invalid, they are the defaults, and there is a fault.
+    """
 
     def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
         self._config = config
@@ -31,6 +38,9 @@ class RunContext:
         """The id of this call of pytest, shared with its workers."""
         self.joined_cluster: tuple[Any, ...] | None = worker_input.get("fairness_cluster")
         """The cluster that the controller has joined."""
+        self.existing_store: Store | None = None
+        """The store, if it was opened."""
+        self._archive = ExitStack()
 
     @property
     def are_options_typed(self) -> bool:
@@ -60,7 +70,8 @@ class RunContext:
         self._settings = settings
 
     @cached_property
-    def run_id(self) -> str:
+    def run(self) -> str:
+        """The id of the run."""
         return self._worker_input.get("fairness_run") or self.settings.run or self.session_id
 
     def read(self) -> None:
@@ -91,3 +102,25 @@ class RunContext:
             return given_options(self._config).get(name) or self._file.value(BY_NAME[name])
         except pytest.UsageError:
             return None
+
+    @property
+    def store(self) -> Store:
+        """The store, opened where it is needed."""
+        if self.existing_store is None:
+            from pytest_fairness.store.store import Store
+
+            location = self.settings.store
+            if self.settings.is_dry_run:
+                from pytest_fairness.store.archive import readable
+
+                location = self._archive.enter_context(readable(location))
+            self.existing_store = Store(location, self.session_id)
+            self.existing_store.runs.start(self.run)
+        return self.existing_store
+
+    def close_store(self) -> None:
+        """Close the store. Safe to call more than once."""
+        if self.existing_store is not None:
+            self.existing_store.close()
+            self.existing_store = None
+        self._archive.close()

@@ -11,34 +11,29 @@ import pytest
 
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
-from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.compat import fixture_definitions
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
 from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.run_context import RunContext
-from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
     from pytest_fairness.core.evidence import Clause
-    from pytest_fairness.engine.engine import Engine
     from pytest_fairness.plugin.overrides import ThresholdOverrides
-    from pytest_fairness.store.store import Store
 
 SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 
 
-class FairnessSession:
-    """The parts of one process's run: settings, models, store and engine, work plan, probes."""
+class FairnessSession(RunContext):
+    """One process's run: its context, the models, work and probes made from that, and the current test."""
 
-    def __init__(self, context: RunContext) -> None:
-        self.context = context
-        self.executor = Executor(context)
-        self.models = ModelResolver(context, self.executor)
-        self.backend = Backend(context, self.models)
-        self.work = WorkPlan(context, self.backend)
+    def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
+        super().__init__(config, worker_input)
+        self.executor = Executor(self)
+        self.models = ModelResolver(self, self.executor)
+        self.work = WorkPlan(self, self.models)
         self.causes = FailureCauses(self.models.show)
         self.test: pytest.Item | None = None
         """The current test, for fixtures with a wider scope."""
@@ -83,35 +78,9 @@ class FairnessSession:
         """
         if not self.is_used:
             self.is_used = True
-            self.context.read()
-            if not self.context.fault:
-                self.context.check(self.models.check_names)
-
-    @property
-    def fault(self) -> str:
-        """The reason why no test of this plugin can run, if one was found."""
-        return self.context.fault
-
-    @property
-    def settings(self) -> Settings:
-        return self.context.settings
-
-    @settings.setter
-    def settings(self, settings: Settings) -> None:
-        self.context.settings = settings
-
-    @property
-    def run(self) -> str:
-        """The id of the run."""
-        return self.context.run_id
-
-    @property
-    def store(self) -> Store:
-        return self.backend.store
-
-    @property
-    def engine(self) -> Engine:
-        return self.backend.engine
+            self.read()
+            if not self.fault:
+                self.check(self.models.check_names)
 
     @cached_property
     def overrides(self) -> ThresholdOverrides:
@@ -151,9 +120,10 @@ class FairnessSession:
     def close(self) -> None:
         """Close what was opened. Safe to call more than once."""
         self.work.stored.clear()  # pytest collects garbage five times at its end, which takes long with many objects
-        self.backend.close_engine()
+        self.work.close_engine()
         self.executor.close()
-        self.backend.close()
+        self.work.existing_engine = None
+        self.close_store()
 
 
 def show_model(config: pytest.Config, name: str) -> str:

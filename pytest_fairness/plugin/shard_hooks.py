@@ -31,7 +31,7 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: ProbeSample
     """
     indices = fairness.work.item_indices(probe)
     if indices:
-        fairness.engine.attempts(list(sample.requests(indices)))
+        fairness.work.engine.attempts(list(sample.requests(indices)))
     for index in indices:
         sample.measure(index)
     if not getattr(sample.model, "stored", True):  # recorded answers need no other shard

@@ -27,7 +27,6 @@ from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.options import given_options
 from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
-from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.unused_options import UnusedFolders
@@ -50,18 +49,17 @@ def start(config: pytest.Config) -> None:
     """
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
-    context = RunContext(config, getattr(config, "workerinput", {}))
-    fairness = FairnessSession(context)
-    if context.are_options_typed or any(map(context.peek, _DRY_RUNS)):
+    fairness = FairnessSession(config, getattr(config, "workerinput", {}))
+    if fairness.are_options_typed or any(map(fairness.peek, _DRY_RUNS)):
         fairness.use()
     if fairness.fault:
-        if not (hasattr(config, "workerinput") or lists_only(config) or any(map(context.peek, _DRY_RUNS))):
+        if not (hasattr(config, "workerinput") or lists_only(config) or any(map(fairness.peek, _DRY_RUNS))):
             from pytest_fairness.plugin.outputs import empty_earlier_results
 
             if path := config.getoption("fairness_json"):
                 is_of_file = path in options_of_addopts(config).get("json", ())
                 folder = config.rootpath if is_of_file else config.invocation_params.dir
-                empty_earlier_results(folder / path, context.run_id)
+                empty_earlier_results(folder / path, fairness.run)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     config.stash[QUERY_FIXTURES] = set()
@@ -89,7 +87,7 @@ def _optional_hooks(state: RunState) -> list[object]:
         raise pytest.UsageError(escape_controls(str(error))) from None
     if "data" in given_options(state.config):
         hooks.append(UnusedFolders(state.config, fairness))
-    if fairness.context.peek("shard"):
+    if fairness.peek("shard"):
         from pytest_fairness.plugin.shard_hooks import ShardTests
 
         hooks.append(ShardTests(fairness))
@@ -98,7 +96,7 @@ def _optional_hooks(state: RunState) -> list[object]:
 
 def _harness_hooks(state: RunState) -> Iterator[object]:
     """Yield the hooks that add tests of other harnesses, each of the plugin that the option names."""
-    peek = state.fairness.context.peek
+    peek = state.fairness.peek
     folders = [state.config.invocation_params.dir, state.config.rootpath]
     for name in filter(peek, _HARNESSES):
         yield PLUGINS.load_callable(name)(peek, folders)

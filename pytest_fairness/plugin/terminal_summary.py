@@ -162,7 +162,7 @@ def table(
     titles = [escape_controls(phrases.title(row)) for row in rows]
     values = max(len(_value(row, digits)) for row in rows)
     cells = [
-        (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, row.verdict_text)
+        (_estimate(row, digits, values), bounds_of(row) or "-", row.estimate.mark or NOT_MARKED, row.verdict_text)
         for row in rows
     ]
     heads = (f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
@@ -199,16 +199,17 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     if row.verdict == "invalid" and row.causes:
         yield f"see above: {phrases.invalid_reason(row)}"
     if row.verdict in ("unfair", "undecided"):
-        yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
+        yield "; ".join(filter(None, (format_subject(row.estimate), phrases.tallies(row))))
     elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":
         yield from (part for part in _parts(row.advice) if part not in shared)
-    looks = row.looks
-    if looks and looks.of > 1 and row.estimate is not None:
+    looks, estimate = row.looks, row.estimate
+    if looks and looks.of > 1 and estimate.value is not None:
         yield (
-            f"look {looks.number} of {looks.of} ({counted(row.items, 'item')}, {counted(row.attempts, 'attempt')}), "
-            f"evaluated at {format_level(row.confidence or 0.95)} confidence"
+            f"look {looks.number} of {looks.of} ({counted(estimate.items, 'item')}, "
+            f"{counted(estimate.attempts, 'attempt')}), "
+            f"evaluated at {format_level(estimate.confidence or 0.95)} confidence"
         )
     yield from phrases.remarks(row)
 
@@ -300,26 +301,26 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
 
 
 def _level(rows: Sequence[ThresholdResult]) -> str:
-    levels = sorted({row.confidence for row in rows if row.confidence})
+    levels = sorted({row.estimate.confidence for row in rows if row.estimate.confidence})
     return "/".join(format_level(level) for level in levels) or "95%"
 
 
 def _decimals(row: ThresholdResult) -> int:
     """Return the number of decimals that show the side of each bound of an estimate and its interval."""
-    values = [value for value in (row.estimate, row.low, row.high) if value is not None]
+    values = [value for value in (row.estimate.value, row.estimate.low, row.estimate.high) if value is not None]
     return decimals(values, [comparison.bound for comparison in row.comparisons])
 
 
 def _value(row: ThresholdResult, digits: int) -> str:
-    return "-" if row.estimate is None else number(row.estimate, digits)
+    return "-" if row.estimate.value is None else number(row.estimate.value, digits)
 
 
 def _estimate(row: ThresholdResult, digits: int, columns: int) -> str:
     """Return the value, aligned by its decimal point, and the interval."""
     value = _value(row, digits)
-    if row.estimate is None:
+    if row.estimate.value is None:
         return value
-    low, high = (number(math.nan if end is None else end, digits) for end in (row.low, row.high))
+    low, high = (number(math.nan if end is None else end, digits) for end in (row.estimate.low, row.estimate.high))
     return f"{value.rjust(columns)} ({low} to {high})"
 
 

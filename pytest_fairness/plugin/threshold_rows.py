@@ -1,20 +1,19 @@
-"""Results of thresholds: from judgments, and as the properties that workers send."""
+"""Results of thresholds, from their judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.threshold_results import (
     ComparisonResult,
+    EstimateResult,
     ExpectedThreshold,
     GroupResult,
     InfluenceResult,
@@ -30,7 +29,6 @@ from pytest_fairness.plugin.markers import declared_title, threshold_exclude, th
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.query_fixtures import find_query_fixtures
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.report.ci.junit import PREFIX
 from pytest_fairness.report.release import FILE
 
 if TYPE_CHECKING:
@@ -68,9 +66,11 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     estimate = judgment.deciding.estimate
     # A look may spend only its share of the error, so its p-values are scaled up by that share.
     shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
-    result = ThresholdResult.of(
-        estimate,
+    numbers = EstimateResult.of(estimate)
+    return ThresholdResult(
         **common_fields,
+        # A value that could not have been another one is no grade of the model.
+        estimate=replace(numbers, mark=None) if judgment.sensitivity else numbers,
         comparisons=[
             ComparisonResult(op=comparison.op, bound=comparison.bound, decision=comparison.decision.value)
             for comparison in bounds
@@ -82,8 +82,6 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         p_fair=_scale_p_value(p_fair(judgment.comparisons), shares["fair"]),
         **_breakdown_fields(item, judgment, measured.probe, estimate),
     )
-    # A value that could not have been another one is no grade of the model.
-    return replace(result, mark=None) if judgment.sensitivity else result
 
 
 def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
@@ -214,7 +212,7 @@ def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
         metric=estimate.metric,
         slice={str(name): str(value) for name, value in estimate.slice.items()},
         verdict=verdict,
-        estimate=finite(claimed.value),
+        value=finite(claimed.value),
         low=finite(claimed.low),
         high=finite(claimed.high),
         bounds=(max(low, default=None), min(high, default=None)),
@@ -386,31 +384,3 @@ def uncollected_row(file: str) -> ExpectedThreshold:
     """Return the row of a file that may have thresholds, and was not read."""
     suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
     return ExpectedThreshold(id=file, suite=suite, threshold=f"{FILE} {file}", location=(file.partition("::")[0], 1))
-
-
-@cache
-def _texts() -> frozenset[str]:
-    """Return the text fields of a result, which are properties as they are; others are JSON."""
-    return frozenset(name for name, kind in get_type_hints(ThresholdResult).items() if kind is str)
-
-
-def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
-    """Return a result as JUnit properties, without the fields that are set at the end of the run."""
-    return [
-        (PREFIX + name, value if name in _texts() else json.dumps(value))
-        for name, value in result.to_json().items()
-        if name not in ("outcome", "p_holm", "alias")
-    ]
-
-
-def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
-    """Return the result in a report's properties, if there is one."""
-    has_result = any(name == PREFIX + "id" for name, _ in properties)
-    return result_in(properties, outcome) if has_result else None
-
-
-def result_in(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult:
-    """Return the result in the properties of a threshold's report."""
-    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
-    decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
-    return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)

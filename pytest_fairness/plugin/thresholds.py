@@ -27,15 +27,15 @@ from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.causes import find_threshold_causes
 from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
-from pytest_fairness.plugin.failure_causes import cause_property
+from pytest_fairness.plugin.failure_causes import FailureCause
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
-from pytest_fairness.plugin.outcomes import EXCUSE, METRICS, PROBE_RESULT
 from pytest_fairness.plugin.profiles import smallest_sample
+from pytest_fairness.plugin.report_data import CAUSE, COMPETENCE, ESTIMATES, EXCUSE, THRESHOLD, clear, write
 from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
 from pytest_fairness.plugin.session import SESSION
-from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row, to_properties
+from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
@@ -204,24 +204,28 @@ def finish_threshold(
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
         measured.store_influences(result.stored_id, influences)
-    broken = _apply_flaky_mark(item, judgment, flaky, result, history)
+    broken, excuse = _apply_flaky_mark(item, judgment, flaky, result, history), ""
     if judgment.verdict is Verdict.UNDECIDED and not broken:
-        item.stash[EXCUSE] = f"flaky: {message}"
-        result = replace(result, flaky=item.stash[EXCUSE])
+        excuse = f"flaky: {message}"
+        result = replace(result, flaky=excuse)
     elif isinstance(broken, str):
         result = replace(result, advice=f"{result.advice}{broken}".removeprefix("; "))
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
-    broken = _apply_acceptance(item, result, broken)
-    item.stash[METRICS] = [
+    broken, excuse = _apply_acceptance(item, result, broken, excuse)
+    metrics = [
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
     ]
+    clear(item)
+    write(item, THRESHOLD, result.to_json())
+    write(item, ESTIMATES, [metric.to_json() for metric in metrics])
+    if excuse:
+        write(item, EXCUSE, excuse)
     if (probe_result := measured.probe_result) is not None:
-        item.stash[PROBE_RESULT] = probe_result
-    item.user_properties[:] = to_properties(result)
+        write(item, COMPETENCE, probe_result.to_json())
     if measured.cause is not None:
         cause, attempts = measured.cause
-        item.user_properties.append(cause_property(show(cause), attempts, measured.probe.id))
+        write(item, CAUSE, FailureCause(show(cause), attempts, measured.probe.id).to_json())
     if judgment.verdict is not Verdict.FAIR and broken:
         _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
 
@@ -254,15 +258,22 @@ def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     raise exception(text).with_traceback(traceback) from None
 
 
-def _apply_acceptance(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
-    """Return whether a verdict fails its test in spite of its acceptance; a text is added to the message."""
+def _apply_acceptance(
+    item: pytest.Function,
+    result: ThresholdResult,
+    broken: bool | str,  # noqa: FBT001
+    excuse: str,
+) -> tuple[bool | str, str]:
+    """Return whether a verdict fails its test in spite of its acceptance, where a text is added to the message.
+
+    The second value is the reason for which its report reads *accepted*, if it does.
+    """
     accepted = result.accepted
     if not broken or accepted is None or expects_failure(item):
-        return broken
+        return broken, excuse
     if accepted.state == ACCEPTED and item.config.stash[SESSION].settings.accepted == REPORT_ACCEPTED:
-        item.stash[EXCUSE] = f"{acceptance_phrase(accepted)}: {result.message}"
-        return False
-    return f"{broken if isinstance(broken, str) else ''}; {acceptance_phrase(accepted)}"
+        return False, f"{acceptance_phrase(accepted)}: {result.message}"
+    return f"{broken if isinstance(broken, str) else ''}; {acceptance_phrase(accepted)}", excuse
 
 
 def _fail(text: str) -> NoReturn:

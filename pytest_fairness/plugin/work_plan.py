@@ -1,23 +1,25 @@
-"""Work plan of one process: the items that the selected tests measure, and the samples that hold them."""
+"""Work of one process: the items that the selected tests measure, the samples that hold them, and the engine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import with_levels
-from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
+from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.run_context import RunContext
 
 if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.protocols import Model
+    from pytest_fairness.engine.budget import Caps
+    from pytest_fairness.engine.engine import Engine
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.engine.requests import Request
     from pytest_fairness.store.samples import StoredSample
@@ -83,11 +85,15 @@ class AssignedTests:
 
 
 class WorkPlan:
-    """The selected tests, and the samples of their probes, each made once."""
+    """The selected tests, the samples of their probes, each made once, and the engine that measures them."""
 
-    def __init__(self, context: RunContext, backend: Backend) -> None:
+    def __init__(self, context: RunContext, models: ModelResolver) -> None:
         self._context = context
-        self._backend = backend
+        self._models = models
+        self.on_wait: Callable[[], None] | None = None
+        """A function that is called while a test waits for answers."""
+        self.existing_engine: Engine | None = None
+        """The engine, if it was started."""
         self.tests: list[PlannedTest] = []
         self.assigned: AssignedTests | None = None
         """The tests of this worker of xdist; None in other processes, which run all of them."""
@@ -105,6 +111,66 @@ class WorkPlan:
         self.tests.append(test)
         if self.assigned is not None:
             self.assigned.planned[index] = test
+
+    # The engine.
+
+    @property
+    def engine(self) -> Engine:
+        if self.existing_engine is None:
+            from pytest_fairness.core.secrets import secrets_in
+            from pytest_fairness.engine.budget import Budget
+            from pytest_fairness.engine.engine import Engine
+            from pytest_fairness.store.rates import Rates
+
+            settings, run = self._context.settings, self._context.run
+            budget = Budget(
+                self.caps,
+                price=self._models.find_price,
+                longest=self._longest,
+                assumed=settings.assume["output"],
+                elapsed=self._context.store.runs.elapsed(run),
+            )
+            self.existing_engine = Engine(
+                self._context.store,
+                run,
+                concurrency=settings.model_concurrency,
+                offline=settings.offline,
+                budget=budget,
+                rates=Rates(settings.rpm, settings.tpm),
+                batch=settings.batch,
+                secrets=secrets_in(self._models.model_context.environment),
+            )
+            self.existing_engine.answers.on_wait = self.on_wait
+        return self.existing_engine
+
+    @property
+    def caps(self) -> Caps:
+        """The limits of this run's spending."""
+        from pytest_fairness.engine.budget import Caps
+
+        settings = self._context.settings
+        return Caps(settings.budget, settings.max_requests, settings.max_minutes)
+
+    def _longest(self, model: Model) -> float | None:
+        """Return the tokens of the longest answer to expect; None to wait for a first answer, which a batch cannot."""
+        lengths = self._context.store.lengths(model.key)
+        if lengths is None and self._context.settings.batch:
+            return self._context.settings.assume["output"]
+        return lengths and lengths[1]
+
+    def stop(self) -> None:
+        """Make all processes of the session stop sending requests."""
+        if self.existing_engine is not None:
+            self.existing_engine.stop()
+        elif self._context.existing_store is not None or (
+            self._context.are_settings_read and self._context.settings.store.exists()
+        ):
+            self._context.store.stop()
+
+    def close_engine(self, *, at_once: bool = False) -> None:
+        """Store the answers that have arrived and, unless ``at_once``, those in flight that arrive soon."""
+        if self.existing_engine is not None:
+            self.existing_engine.close(at_once=at_once)
 
     # Counts.
 
@@ -147,15 +213,15 @@ class WorkPlan:
             return 0
         with self._lock:
             if model.key not in self._outdated:
-                self._outdated[model.key] = self._backend.store.runs.outdated(
-                    self._context.run_id, model.key, self._context.settings.max_age
+                self._outdated[model.key] = self._context.store.runs.outdated(
+                    self._context.run, model.key, self._context.settings.max_age
                 )
         outdated = self._outdated[model.key]
         return max((outdated.get(prompt.digest, 0) for prompt in prompts if outdated), default=0)
 
     @cached_property
     def _next_repetition(self) -> int:
-        return self._backend.store.runs.next_repetition(self._context.run_id)
+        return self._context.store.runs.next_repetition(self._context.run)
 
     # Samples.
 
@@ -168,13 +234,13 @@ class WorkPlan:
         if self.assigned is not None and not self._context.settings.batch:  # a batch holds all requests
             self._plan_assigned(self.assigned, test.subject if is_first else None)
         elif is_first:
-            self._backend.engine.plan(self._requests(self.tests, model, test.subject))
+            self.engine.plan(self._requests(self.tests, model, test.subject))
         return sample
 
     def _plan_assigned(self, assigned: AssignedTests, new_subject: Subject | None) -> None:
         """Let the engine work on the tests of this worker, and on those that no worker has yet if these are few."""
         new = assigned.take_new()
-        engine = self._backend.engine
+        engine = self.engine
         for subject, model in self._submitted.items():
             if tests := [*assigned.tests] if subject == new_subject else new:
                 engine.plan(self._requests(tests, model, subject))
@@ -195,7 +261,7 @@ class WorkPlan:
 
         if probe.controls and getattr(model, "follows_controls", False):
             items = with_levels(items, probe.controls)
-        engine = self._backend.engine
+        engine = self.engine
         return ProbeSample(
             items, model, repetitions, engine, self.first_probe_repetition(probe, model), self.first_repetition
         )
@@ -207,14 +273,14 @@ class WorkPlan:
 
     def save_sample(self, sample: StoredSample, model: Model) -> None:
         """Store the sample of a probe, so that its verdicts can be made again."""
-        if self._backend.store.runs.save_sample(self._context.run_id, sample):
+        if self._context.store.runs.save_sample(self._context.run, sample):
             self.stored[sample.probe, sample.model_key] = sample
             self._save_answers(sample, model)
 
     def _save_answers(self, sample: StoredSample, model: Model) -> None:
         """Store the answers of a sample that the engine does not store: those of a file."""
         if not getattr(model, "stored", True):
-            self._backend.store.save_answers(sample, self._context.run_id)
+            self._context.store.save_answers(sample, self._context.run)
 
     def close(self) -> None:
         """Store what this process measured of probes whose whole sample no threshold has taken; let go of all answers.
@@ -225,7 +291,7 @@ class WorkPlan:
             self._save_partial_samples()
         finally:
             self._samples.clear()
-            self._backend.existing_engine = None
+            self.existing_engine = None
 
     def _save_partial_samples(self) -> None:
         from pytest_fairness.store.samples import StoredSample
@@ -237,7 +303,7 @@ class WorkPlan:
                 part = StoredSample(
                     probe.id, model.name, key, attempts, graders=sample.fingerprints, questions=questions
                 )
-                store = self._backend.store
-                if store.runs.save_part(self._context.run_id, store.owner.id, part):
+                store = self._context.store
+                if store.runs.save_part(self._context.run, store.owner.id, part):
                     self.stored[part.probe, key, store.owner.id] = part
                     self._save_answers(part, model)

@@ -56,13 +56,13 @@ class WorkSummary:
         return calls
 
     def _save(self, work: dict[str, Any]) -> None:
-        work["session"] = self._fairness.context.session_id
+        work["session"] = self._fairness.session_id
         self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(work))
 
     def read(self) -> dict[str, Any]:
         """Return the work that the workers have stored; without lines if another session of the run has replaced it."""
         work = json.loads(self._fairness.store.runs.work(self._fairness.run) or "{}")
-        is_ours = work.get("session") == self._fairness.context.session_id
+        is_ours = work.get("session") == self._fairness.session_id
         return {"lines": [], "calls": None} | (work if is_ours else {})
 
     def lines(self) -> list[str]:

@@ -41,7 +41,7 @@ def _estimate_text(part: FailingEstimate) -> str:
     bounds = f"[{'-inf' if low is None else _number(low)}, {'inf' if high is None else _number(high)}]"
     return (
         f"{{metric = {_quoted(part.metric)}, slice = {{{slice_}}}, verdict = {_quoted(part.verdict)}, "
-        f"estimate = {_number(part.estimate)}, interval = [{_number(part.low)}, {_number(part.high)}], "
+        f"estimate = {_number(part.value)}, interval = [{_number(part.low)}, {_number(part.high)}], "
         f"bounds = {bounds}}}"
     )
 

@@ -57,8 +57,8 @@ def decisions_worst_first(acceptances: Sequence[AcceptanceResult]) -> list[Accep
 
 
 def _figures(part: FailingEstimate) -> str:
-    if part.estimate is None or part.low is None or part.high is None:
+    if part.value is None or part.low is None or part.high is None:
         return "unknown"
     where = slice_text(part.slice)
-    numbers = f"{part.estimate:.4g} ({part.low:.4g} to {part.high:.4g})"
+    numbers = f"{part.value:.4g} ({part.low:.4g} to {part.high:.4g})"
     return f"{numbers}{f' where {where}' if where else ''}, bounds {span_text(part.bounds)}"

@@ -157,7 +157,7 @@ def failed_requests(run: RunResult) -> str:
 
 def promise(rows: Sequence[ThresholdResult]) -> str:
     """Return the error rates of the verdicts; nothing without verdicts."""
-    rows = [row for row in rows if row.verdict != NOT_JUDGED and row.estimate is not None]
+    rows = [row for row in rows if row.verdict != NOT_JUDGED and row.estimate.value is not None]
     if not rows:
         return ""
     share = max((row.risk for row in rows if row.risk), default=0.025)
@@ -196,50 +196,52 @@ def tallies(row: ThresholdResult) -> str:
 
     Of an odds ratio, which says nothing about its base rates, the rates where they are not those of counts.
 
-    >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, ThresholdResult
     >>> groups = {
-    ...     "female": GroupResult(estimate=0.71, attempts=100, count=71),
-    ...     "male": GroupResult(estimate=1.0, attempts=101, ungraded=1, count=100),
+    ...     "female": GroupResult(value=0.71, attempts=100, count=71),
+    ...     "male": GroupResult(value=1.0, attempts=101, ungraded=1, count=100),
     ... }
-    >>> tallies(ThresholdResult(id="t", groups={"female": 0.71, "male": 1.0}, by_group=groups))
+    >>> compared = EstimateResult(groups={"female": 0.71, "male": 1.0})
+    >>> tallies(ThresholdResult(id="t", estimate=compared, by_group=groups))
     '71 of 100 (71.0%) for female against 100 of 100 (100.0%) for male'
     """
-    if row.count is not None:
-        return format_tallies({"": (row.count, row.attempts - sum(row.ungraded.values()))})
-    compared = {name: row.by_group[name] for name in row.groups if name in row.by_group}
+    if row.estimate.count is not None:
+        return format_tallies({"": (row.estimate.count, row.estimate.attempts - sum(row.estimate.ungraded.values()))})
+    compared = {name: row.by_group[name] for name in row.estimate.groups if name in row.by_group}
     counts = {name: (group.count, group.graded) for name, group in compared.items() if group.count is not None}
     if len(counts) == len(compared):
         return format_tallies(counts)
-    return format_rates(row.groups) if row.kind is MetricKind.ODDS_RATIO else ""
+    return format_rates(row.estimate.groups) if row.estimate.kind is MetricKind.ODDS_RATIO else ""
 
 
 def finding(row: ThresholdResult) -> str:
     """Return the finding about an unfair threshold, of 100 where it is a rate, with its bounds.
 
-    >>> from pytest_fairness.core.threshold_results import GroupResult, ThresholdResult
-    >>> finding(ThresholdResult(id="t", count=102, title="wrong answers", estimate=0.204, bounds=(None, 0.2)))
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, ThresholdResult
+    >>> rate = EstimateResult(count=102, title="wrong answers", value=0.204)
+    >>> finding(ThresholdResult(id="t", estimate=rate, bounds=(None, 0.2)))
     'wrong answers: 20.4 of 100, must be at most 20'
-    >>> groups = {"female": GroupResult(estimate=0.31, count=31), "male": GroupResult(estimate=0.48, count=48)}
-    >>> ratio = {"title": "ratio of hired, female to male", "estimate": 0.646, "bounds": (2 / 3, 3 / 2)}
-    >>> print(finding(ThresholdResult(id="t", **ratio, by_group=groups, groups=dict.fromkeys(groups))))
+    >>> groups = {"female": GroupResult(value=0.31, count=31), "male": GroupResult(value=0.48, count=48)}
+    >>> ratio = EstimateResult(title="ratio of hired, female to male", value=0.646, groups=dict.fromkeys(groups))
+    >>> print(finding(ThresholdResult(id="t", estimate=ratio, bounds=(2 / 3, 3 / 2), by_group=groups)))
     31 of 100 for female against 48 of 100 for male: ratio of hired, female to male is 0.646, must be 2/3 to 3/2
     """
-    subject, must = format_subject(row), bounds_phrase(row)
-    if row.estimate is not None and (row.count is not None or row.kind is MetricKind.RATE):
+    subject, must = format_subject(row.estimate), bounds_phrase(row)
+    if row.estimate.value is not None and (row.estimate.count is not None or row.estimate.kind is MetricKind.RATE):
         low, high = (None if bound is None else 100 * bound for bound in row.bounds)
-        value = _of_hundred(row.estimate, [bound for bound in row.bounds if bound is not None])
+        value = _of_hundred(row.estimate.value, [bound for bound in row.bounds if bound is not None])
         text = f"{subject}: {value} of 100, must be {span_text((low, high))}"
     else:
-        shares = {name: row.by_group[name] for name in row.groups if name in row.by_group}
-        values = {name: group.estimate for name, group in shares.items() if group.estimate is not None}
+        shares = {name: row.by_group[name] for name in row.estimate.groups if name in row.by_group}
+        values = {name: group.value for name, group in shares.items() if group.value is not None}
         are_rates = len(values) == 2 and all(group.count is not None for group in shares.values())
         texts = [
             f"{_of_hundred(value, [other for other in values.values() if other != value])} of 100 for {name}"
             for name, value in values.items()
         ]
         text = f"{' against '.join(texts)}: " if are_rates else ""
-        text += f"{subject} is {figures(row, row.comparisons)[0]}{f', must be {must}' if must else ''}"
-    others = [names for names in row.unfair_slices if not names.items() <= row.slice.items()]
+        text += f"{subject} is {figures(row.estimate, row.comparisons)[0]}{f', must be {must}' if must else ''}"
+    others = [names for names in row.unfair_slices if not names.items() <= row.estimate.slice.items()]
     also = ", ".join(f"{name} {value}" for names in others for name, value in names.items())
     return f"{text}{f'; unfair as well: {also}' if also else ''}"
 
@@ -254,13 +256,13 @@ def unjudged_tallies(row: ThresholdResult) -> str:
     """Return the tallies or means of an invalid threshold, as such: they were measured, and nothing follows."""
     if row.verdict != "invalid":
         return ""
-    levels = tallies(row) or format_levels(row.groups)
+    levels = tallies(row) or format_levels(row.estimate.groups)
     return f"measured, not judged: {levels}" if levels else ""
 
 
 def base_rates(row: ThresholdResult) -> str:
     """Return the tallies of an odds ratio, which stand under a fair verdict as well; empty for other metrics."""
-    return tallies(row) if row.kind is MetricKind.ODDS_RATIO and row.estimate is not None else ""
+    return tallies(row) if row.estimate.kind is MetricKind.ODDS_RATIO and row.estimate.value is not None else ""
 
 
 def invalid_reason(row: ThresholdResult) -> str:
@@ -342,8 +344,8 @@ def title(row: ThresholdResult) -> str:
     """Return the title of a threshold, with the slices for which it does not hold.
 
     >>> from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
-    >>> german = SliceResult(slice={"language": "de"}, state="unfair", estimate=0.31, low=0.161, high=0.523)
-    >>> whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.78, high=1.02)
+    >>> german = SliceResult(slice={"language": "de"}, state="unfair", value=0.31, low=0.161, high=0.523)
+    >>> whole = SliceResult(slice={}, state="open", value=0.9, low=0.78, high=1.02)
     >>> row = ThresholdResult(id="t", threshold="All are let in alike", slices=[german], pooled=whole)
     >>> title(row)
     'All are let in alike: unfair where the language is de'
@@ -360,11 +362,12 @@ def title(row: ThresholdResult) -> str:
 def slices(row: ThresholdResult) -> str:
     """Return a sentence on the declared slices of a threshold; empty without any.
 
-    >>> from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
-    >>> german = SliceResult(slice={"language": "de"}, state="unfair", estimate=0.31, low=0.161, high=0.523)
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, SliceResult, ThresholdResult
+    >>> german = SliceResult(slice={"language": "de"}, state="unfair", value=0.31, low=0.161, high=0.523)
     >>> dutch = SliceResult(slice={"language": "nl"}, state="no veto", reason="only 3 independent items")
-    >>> whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.78, high=1.02)
-    >>> slices(ThresholdResult(id="t", slice={"language": "de"}, slices=[german, dutch], pooled=whole))
+    >>> whole = SliceResult(slice={}, state="open", value=0.9, low=0.78, high=1.02)
+    >>> decided = EstimateResult(slice={"language": "de"})
+    >>> slices(ThresholdResult(id="t", estimate=decided, slices=[german, dutch], pooled=whole))
     '0.900 (0.780 to 1.020) over all slices; no veto: language nl (only 3 independent items)'
     >>> slices(ThresholdResult(id="t", slices=[german, dutch]))
     'unfair slice: language de 0.310 (0.161 to 0.523); no veto: language nl (only 3 independent items)'
@@ -374,7 +377,9 @@ def slices(row: ThresholdResult) -> str:
         by_state.setdefault(part.state, []).append(part)
     texts = [f"{numbers_of(row.pooled)} over all slices"] if row.pooled else []
     unfair = [
-        part for part in by_state.get("unfair", []) if not (row.pooled and part.slice.items() <= row.slice.items())
+        part
+        for part in by_state.get("unfair", [])
+        if not (row.pooled and part.slice.items() <= row.estimate.slice.items())
     ]
     if unfair:
         named = ", ".join(f"{slice_name(part)} {numbers_of(part)}" for part in unfair)
@@ -414,7 +419,7 @@ def outside(row: ThresholdResult) -> list[str]:
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> german = FailingEstimate(
     ...     metric="ratio(hired)", title="ratio of hired", slice={"language": "de"}, verdict="unfair",
-    ...     estimate=0.31, low=0.161, high=0.523, bounds=(0.8, 1.25),
+    ...     value=0.31, low=0.161, high=0.523, bounds=(0.8, 1.25),
     ... )
     >>> (sentence,) = outside(ThresholdResult(id="t", threshold="Hired alike", verdict="fair", outside=[german]))
     >>> print(*sentence.split(" where "), sep="\n")
@@ -433,22 +438,22 @@ def outside(row: ThresholdResult) -> list[str]:
 def earlier_runs(row: ThresholdResult) -> str:
     """Return how often a threshold was judged before on its model; empty for its first run.
 
-    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, LooksResult, ThresholdResult
     >>> looks = LooksResult(run=3, earlier={"fair": 0, "unfair": 1, "undecided": 1})
-    >>> earlier_runs(ThresholdResult(id="t", looks=looks, confidence=0.99924))
+    >>> earlier_runs(ThresholdResult(id="t", looks=looks, estimate=EstimateResult(confidence=0.99924)))
     'run 3 of this threshold on this model (before: 1 unfair, 1 undecided): evaluated at 99.92% confidence'
     """
     looks = row.looks
-    if looks is None or looks.run == 1 or row.confidence is None:
+    if looks is None or looks.run == 1 or row.estimate.confidence is None:
         return ""
     if looks.tryout and row.verdict == "invalid":
         return ""
     if looks.tryout:
-        return f"a try-out: evaluated at {format_level(row.confidence)} confidence"
+        return f"a try-out: evaluated at {format_level(row.estimate.confidence)} confidence"
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
     text = (
         f"run {looks.run} of this threshold on this model (before: {before}): "
-        f"evaluated at {format_level(row.confidence)} confidence"
+        f"evaluated at {format_level(row.estimate.confidence)} confidence"
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
@@ -457,15 +462,16 @@ def earlier_runs(row: ThresholdResult) -> str:
 def first_run(rows: Sequence[ThresholdResult]) -> str:
     """Return what further runs of an application without a version cost; empty after the first run, and for others.
 
-    >>> from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, LooksResult, ThresholdResult
     >>> looks = LooksResult(unversioned=True)
-    >>> row = ThresholdResult(id="t", model="function:my_app.reply", looks=looks, confidence=0.955, risk=0.025)
+    >>> estimate = EstimateResult(confidence=0.955)
+    >>> row = ThresholdResult(id="t", model="function:my_app.reply", looks=looks, estimate=estimate, risk=0.025)
     >>> first_run([row]).partition(", unless ")[2]
     'you name each version: reply.fairness_version = "1"'
     """
     for row in rows:
         looks = row.looks
-        if looks is None or row.confidence is None or not row.risk or not row.model:
+        if looks is None or row.estimate.confidence is None or not row.risk or not row.model:
             continue
         if looks.unversioned and looks.run == 1 and not looks.tryout:
             from pytest_fairness.stats.sequential import run_tail
@@ -529,12 +535,13 @@ def levels(rows: Sequence[ThresholdResult]) -> list[str]:
     A level has what a service does well or badly (`LEVEL_HARMS`), a refusal, and a judge's grade. A probe of which not
     all thresholds were judged is left out.
 
-    >>> from pytest_fairness.core.threshold_results import ThresholdResult
-    >>> gap = {"metric": "difference(right)", "parity": 0.0, "verdict": "fair", "probe": "a.py::test_a"}
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, ThresholdResult
+    >>> difference = EstimateResult(metric="difference(right)", parity=0.0)
+    >>> gap = {"estimate": difference, "verdict": "fair", "probe": "a.py::test_a"}
     >>> row = ThresholdResult(id="a.py::test_alike", harm="quality of service", **gap)
     >>> levels([row])
     ['a: no threshold has a floor or ceiling, so what is equally bad for all groups passes: bound a rate or mean too']
-    >>> floor = ThresholdResult(id="a.py::test_floor", metric="rate(right)", verdict="fair", probe="a.py::test_a")
+    >>> floor = ThresholdResult(id="a.py::test_floor", **gap | {"estimate": EstimateResult(metric="rate(right)")})
     >>> levels([row, floor]) + levels([ThresholdResult(id="b", harm="allocation", **gap)])
     []
     """
@@ -545,7 +552,7 @@ def levels(rows: Sequence[ThresholdResult]) -> list[str]:
         f"{probe_name(probe)}: no threshold has a floor or ceiling, so what is equally bad for all groups passes: "
         "bound a rate or mean too"
         for probe, own in by_probe.items()
-        if any(map(_has_level, own)) and all(row.metric and row.parity is not None for row in own)
+        if any(map(_has_level, own)) and all(row.estimate.metric and row.estimate.parity is not None for row in own)
     ]
 
 
@@ -560,7 +567,7 @@ def formats(row: ThresholdResult) -> str:
     if effect is None or effect.p_value is None or effect.p_value >= FORMATS_DIFFER:
         return ""
     parts = []
-    for name, group in sorted(effect.by_format.items(), key=lambda part: part[1].estimate or 0.0):
+    for name, group in sorted(effect.by_format.items(), key=lambda part: part[1].value or 0.0):
         value, low, high = figures(group)
         parts.append(f"{name} {value} ({low} to {high})")
     return f"the answer format changes it (p = {effect.p_value:.2g}): {', '.join(parts)}"

@@ -258,10 +258,10 @@ def aggregate_marks(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
     results = []
     for kind, name_of in kinds.items():
         named = [(name_of(row), row) for row in rows]
-        keys = dict.fromkeys((row.model, name) for name, row in named if row.scale is not None)
+        keys = dict.fromkeys((row.model, name) for name, row in named if row.estimate.scale is not None)
         for model, name in keys:
             counted = [row for own, row in named if own == name and row.model in (model, "") and _counts(row)]
-            mark = aggregate(row.mark or NOT_MARKED for row in counted)
+            mark = aggregate(row.estimate.mark or NOT_MARKED for row in counted)
             if name:
                 results.append(MarkResult(model=model, mark=None if mark == NOT_MARKED else mark, **{kind: name}))
     return results
@@ -280,4 +280,4 @@ def _module(row: ThresholdResult) -> str:
 
 
 def _counts(row: ThresholdResult) -> bool:
-    return row.scale is not None or not row.metric
+    return row.estimate.scale is not None or not row.estimate.metric

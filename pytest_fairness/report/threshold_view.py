@@ -83,11 +83,11 @@ def threshold_view(
 
 def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
     """Yield the estimates of the same metric, whatever its sign, on slices by one more attribute."""
-    key = row.probe, row.model, row.base or row.metric
+    key = row.probe, row.model, row.estimate.base or row.estimate.metric
     for metric in metrics:
         if (metric.probe, metric.model, metric.base or metric.metric) != key:
             continue
-        if row.slice.items() < metric.slice.items() and len(metric.slice) == len(row.slice) + 1:
+        if row.estimate.slice.items() < metric.slice.items() and len(metric.slice) == len(row.estimate.slice) + 1:
             yield metric
 
 

@@ -52,6 +52,7 @@ MAY_IMPORT = {
     },
 }
 UPSTAIRS = {
+    "attestation": set[str](),
     "design": {"numpy"},
     "harnesses": {"numpy", "pytest"},
     "local": set[str](),

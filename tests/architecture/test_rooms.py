@@ -12,7 +12,7 @@ import pytest_fairness
 from pytest_fairness import extend
 
 PACKAGE = Path(pytest_fairness.__file__).parent
-ROOMS = ("design", "harnesses", "local", "records", "search")
+ROOMS = ("attestation", "design", "harnesses", "local", "records", "search")
 """Packages upstairs."""
 PUBLIC = ("pytest_fairness", "pytest_fairness.extend")
 """Modules whose names are public."""

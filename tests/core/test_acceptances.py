@@ -21,13 +21,13 @@ from pytest_fairness.core.acceptances import (
     read_acceptances,
 )
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.threshold_results import LooksResult, ThresholdResult
+from pytest_fairness.core.threshold_results import EstimateResult, LooksResult, ThresholdResult
 from pytest_fairness.report.acceptance_file import HEAD, entry_text
 from pytest_fairness.report.escaping import escape_controls
 
 DAY = date(2026, 11, 23)
-UNFAIR = FailingEstimate(metric="ratio", verdict="unfair", estimate=0.6, low=0.5, high=0.7, bounds=(0.8, 1.25))
-OPEN = FailingEstimate(metric="gap", verdict="undecided", estimate=0.1, low=0.02, high=0.2, bounds=(None, 0.15))
+UNFAIR = FailingEstimate(metric="ratio", verdict="unfair", value=0.6, low=0.5, high=0.7, bounds=(0.8, 1.25))
+OPEN = FailingEstimate(metric="gap", verdict="undecided", value=0.1, low=0.02, high=0.2, bounds=(None, 0.15))
 
 
 def row(*failing: FailingEstimate, verdict: str = "unfair", **changes: Any) -> ThresholdResult:
@@ -55,12 +55,12 @@ def state(entry: Acceptance, of: ThresholdResult, day: date = DAY) -> tuple[str,
     ("estimate", "expected"), [(0.6, "accepted"), (0.5, "accepted"), (0.79, "accepted"), (0.499, "broken")]
 )
 def test_worse_estimate_breaks_the_acceptance(estimate: float, expected: str) -> None:
-    now = replace(UNFAIR, estimate=estimate, low=estimate - 0.1, high=estimate + 0.1)
+    now = replace(UNFAIR, value=estimate, low=estimate - 0.1, high=estimate + 0.1)
     assert state(accept(row()), row(now))[0] == expected
 
 
 def test_estimate_beyond_the_other_bound_breaks_the_acceptance() -> None:
-    now = replace(UNFAIR, estimate=1.4, low=1.3, high=1.5)
+    now = replace(UNFAIR, value=1.4, low=1.3, high=1.5)
     assert state(accept(row()), row(now)) == ("broken", "ratio is 1.4, beyond the accepted 0.5 to 1.25")
 
 
@@ -80,11 +80,14 @@ def test_estimate_beyond_the_other_bound_breaks_the_acceptance() -> None:
             "ratio where the lang is de is unfair and was not accepted",
         ),
         ({"failing": (UNFAIR, OPEN)}, "gap is undecided and was not accepted"),
-        ({"failing": (replace(UNFAIR, estimate=None),)}, "ratio could not be measured"),
+        ({"failing": (replace(UNFAIR, value=None),)}, "ratio could not be measured"),
         ({"failing": (replace(UNFAIR, verdict="invalid"),)}, "ratio could not be measured"),
         ({"verdict": "invalid"}, "the verdict is invalid, and only unfair or undecided is accepted"),
         ({"looks": LooksResult(tryout=True)}, "a try-out of few items is never accepted"),
-        ({"against_baseline": True}, "it is compared with a baseline, which another run changes"),
+        (
+            {"estimate": EstimateResult(against_baseline=True)},
+            "it is compared with a baseline, which another run changes",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
@@ -201,7 +204,7 @@ def test_entry_is_read_as_it_was_written(
     names: tuple[str, str, str, str], by: str, reason: str, numbers: list[float]
 ) -> None:
     low, value, high = sorted(numbers)
-    part = replace(UNFAIR, metric=names[3], slice={names[0]: names[1]}, estimate=value, low=low, high=high)
+    part = replace(UNFAIR, metric=names[3], slice={names[0]: names[1]}, value=value, low=low, high=high)
     entry = accept(row(part, id=names[0], threshold=names[1], model=names[2]), by=by, reason=reason)
     (entry_read,) = parse_acceptances(f"{HEAD}\n{entry_text(entry)}")
     assert replace(entry_read, where="") == entry

@@ -28,7 +28,7 @@ TEXTS = st.text(st.characters(exclude_characters="[]*?"), min_size=1, max_size=6
 
 def row(**changes: str) -> ThresholdResult:
     facts = {"id": "test_pay.py::test_alike[x:y]", "threshold": "Paid alike", "model": "x:y", "verdict": "fair"}
-    return ThresholdResult(**{**facts, **changes})  # type: ignore[arg-type]
+    return ThresholdResult.from_json(facts | changes)
 
 
 HIRING = row(suite="hiring", probe="suites/hiring/test_hiring.py::test_application", harm="allocation",

@@ -30,7 +30,13 @@ from pytest_fairness.core.dry_run_results import (
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.results import READABLE, SCHEMA, RunResult, RunResults, read_results, results_schema
-from pytest_fairness.core.threshold_results import LooksResult, MarkResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import (
+    EstimateResult,
+    LooksResult,
+    MarkResult,
+    MetricResult,
+    ThresholdResult,
+)
 
 SHIPPED = Path(pytest_fairness.core.__file__).parent / "results.schema.json"
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -39,12 +45,15 @@ thresholds = st.builds(
     id=st.text(),
     location=st.tuples(st.text(), st.integers(0)),
     verdict=st.sampled_from(["fair", "unfair", "undecided", "invalid", "not judged"]),
-    mark=st.sampled_from([None, "A", "B", "C", "D"]),
-    estimate=numbers,
-    low=numbers,
+    estimate=st.builds(
+        EstimateResult,
+        mark=st.sampled_from([None, "A", "B", "C", "D"]),
+        value=numbers,
+        low=numbers,
+        slice=st.dictionaries(st.text(), st.text()),
+        scale=st.none() | st.just({"A": ((None, 1.0),), "B": ((0.0, 2.0),), "C": ()}),
+    ),
     bounds=st.tuples(numbers, numbers),
-    slice=st.dictionaries(st.text(), st.text()),
-    scale=st.none() | st.just({"A": ((None, 1.0),), "B": ((0.0, 2.0),), "C": ()}),
     sample=st.none() | st.builds(SampleCounts, attempts=st.integers(0), oldest=st.none() | st.integers(0)),
     looks=st.none() | st.builds(LooksResult, plan=st.lists(st.tuples(*[st.integers(1)] * 4)).map(tuple)),
     example=st.none()
@@ -166,7 +175,12 @@ def test_files_of_version_0_1_are_read() -> None:
     old = read_results(content, "old.json")
     assert READABLE[-1] == SCHEMA
     (threshold,) = old.thresholds
-    assert (threshold.estimate, threshold.looks, threshold.history, threshold.base) == (0.9, None, None, "")
+    assert (threshold.estimate.value, threshold.looks, threshold.history, threshold.estimate.base) == (
+        0.9,
+        None,
+        None,
+        "",
+    )
     (line,) = old.release
     assert (sum(line.counts.values()), line.unfair_after_holm, line.accepted) == (1, 0, 0)
 

@@ -20,7 +20,7 @@ import pytest_fairness.report
 from pytest_fairness.core.formatting import bounds_phrase, figures
 from pytest_fairness.core.marks import DIFFERENCES, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.threshold_results import GroupResult, PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, PastResult, ThresholdResult
 from pytest_fairness.report.history.series import ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over
 from pytest_fairness.report.html.charts import (
@@ -204,12 +204,12 @@ def description(root: ElementTree.Element) -> str:
 @given(rows())
 def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResult) -> None:
     chart = threshold_chart(row, "t1")
-    if row.estimate is None:
+    if row.estimate.value is None:
         assert chart == ""
         return
     root = parsed(chart)
-    value, low, high = figures(row, row.comparisons)
-    assert f": {value} ({(row.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
+    value, low, high = figures(row.estimate, row.comparisons)
+    assert f": {value} ({(row.estimate.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
     assert bounds_phrase(row) in description(root)
     assert len([element for element in root.iter() if element.get("class") == "bound"]) == len(row.comparisons)
     assert [float(label) for label in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
@@ -219,7 +219,7 @@ def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResul
 @given(rows())
 def test_every_measured_group_is_drawn(row: ThresholdResult) -> None:
     chart = groups_chart(row, "g1")
-    measured = {name: group for name, group in row.by_group.items() if group.estimate is not None}
+    measured = {name: group for name, group in row.by_group.items() if group.value is not None}
     if not measured:
         assert chart == ""
         return
@@ -236,7 +236,7 @@ def test_every_measured_group_is_drawn(row: ThresholdResult) -> None:
 def test_every_history_is_drawn(points: list[ThresholdResult]) -> None:
     chart = history(points)
     recent = points[-30:]
-    if all(point.estimate is None or point.verdict == "invalid" for point in recent):
+    if all(point.estimate.value is None or point.verdict == "invalid" for point in recent):
         assert chart == ""
         return
     root = parsed(chart)
@@ -245,7 +245,7 @@ def test_every_history_is_drawn(points: list[ThresholdResult]) -> None:
     ]
     assert len(kinds) == len(recent) + len({point.verdict for point in recent})
     for point in recent:
-        value = "not" if point.estimate is None else figures(point, point.comparisons)[0]
+        value = "not" if point.estimate.value is None else figures(point.estimate, point.comparisons)[0]
         assert f"{point.verdict} {value}" in description(root)
 
 
@@ -295,7 +295,7 @@ def test_names_fit_their_column_or_are_visibly_cut(name: str) -> None:
     [
         lambda name: threshold_chart(plain_row(0.7, 0.6, 0.8, title=name, slice={name: name}), "c"),
         lambda name: groups_chart(plain_row(0.7, 0.6, 0.8, attribute=name, by_group={name: group(0.5, 0.4, 0.6)}), "c"),
-        lambda name: slices_chart([plain_row(0.7, 0.6, 0.8, slice={"job": name})], "job", "c"),
+        lambda name: slices_chart([plain_row(0.7, 0.6, 0.8, slice={"job": name}).estimate], "job", "c"),
         lambda name: history([plain_row(0.7, 0.6, 0.8, title=name)]),
         lambda name: lines_chart(name, [Line(name, GroupResult.from_json(group(0.5, 0.4, 0.6)))], "c"),
     ],
@@ -376,7 +376,7 @@ def test_history_verdicts_differ_in_shape_and_the_last_is_larger() -> None:
     points = [
         plain_row(0.9, 0.85, 0.95, verdict="fair"),
         plain_row(0.9, 0.7, 1.1, verdict="undecided"),
-        replace(plain_row(0.0, None, None, verdict="invalid"), estimate=None),
+        replace(plain_row(0.0, None, None, verdict="invalid"), estimate=EstimateResult()),
         plain_row(0.7, 0.65, 0.75, verdict="unfair"),
         plain_row(0.95, 0.9, 1.0, verdict="fair"),
     ]
@@ -436,7 +436,7 @@ def test_history_does_not_connect_other_measurements() -> None:
 
 
 def test_history_leaves_out_runs_without_a_verdict() -> None:
-    stopped = replace(plain_row(0.7, 0.6, 0.8), verdict="not judged", estimate=None, low=None, high=None)
+    stopped = replace(plain_row(0.7, 0.6, 0.8), verdict="not judged", estimate=EstimateResult())
     chart = str(history([plain_row(0.7, 0.6, 0.8), stopped, plain_row(0.9, 0.8, 1.0)]))
     assert "2 runs, oldest first" in chart
     assert "not judged" not in chart

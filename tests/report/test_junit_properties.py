@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fairness.report.ci.junit import other_properties, suite_properties
+from pytest_fairness.report.ci.junit import suite_properties
 from tests.helpers import report_views
 
 TEST = """\
@@ -62,8 +62,3 @@ def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> Non
     assert json.loads(whole["fairness_release"])[0]["model"] == hostile
     (row,) = (json.loads(value) for name, value in whole.items() if name.startswith("fairness_threshold "))
     assert row["message"] == hostile
-
-
-def test_tests_have_the_properties_of_others_only() -> None:
-    others: list[tuple[str, object]] = [("other", "\x1b" * 100_000), ("fair", 3)]
-    assert other_properties([("fairness_item", "a"), *others]) == others

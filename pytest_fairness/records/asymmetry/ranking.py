@@ -111,7 +111,7 @@ def entries(results: RunResults) -> list[RankingEntry]:
         if INDEX in rows_by_figure:
             low, high = rows_by_figure[INDEX].low, rows_by_figure[INDEX].high
             ends = None if low is None or high is None else (low, high)
-            figures = {name: row.estimate for name, row in rows_by_figure.items()}
+            figures = {name: row.value for name, row in rows_by_figure.items()}
             ranked.append(RankingEntry(model, results.run.started[:10], figures, ends))
     return ranked
 

@@ -195,8 +195,11 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     lines = [f"- {not_kept}{claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
         lines += [escape(phrases.invalid_reason(row)[:MOST_TEXT]), escape(phrases.unjudged_tallies(row))]
-    elif row.estimate is not None:
-        lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
+    elif row.estimate.value is not None:
+        lines += [
+            escape(_numbers(row)),
+            escape(": ".join(filter(None, (format_subject(row.estimate), phrases.tallies(row))))),
+        ]
     if row.verdict == "undecided":
         lines.append(escape(row.advice[:MOST_TEXT]))
     remarks = (phrases.slices(row), phrases.excluded(row))
@@ -218,10 +221,10 @@ def _outcome(row: ThresholdResult) -> str:
 
 
 def _numbers(row: ThresholdResult) -> str:
-    value, low, high = figures(row, row.comparisons)
-    interval = f"{value} ({format_level(row.confidence or 0.95)} CI {low} to {high})"
+    value, low, high = figures(row.estimate, row.comparisons)
+    interval = f"{value} ({format_level(row.estimate.confidence or 0.95)} CI {low} to {high})"
     bounds = bounds_phrase(row)
-    mark = f", mark {row.mark or NOT_MARKED}" if row.scale is not None or row.mark else ""
+    mark = f", mark {row.estimate.mark or NOT_MARKED}" if row.estimate.scale is not None or row.estimate.mark else ""
     return f"{interval}{f', required {bounds}' if bounds else ''}{mark}"
 
 

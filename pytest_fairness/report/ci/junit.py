@@ -34,8 +34,3 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     judged = [row for row in content["thresholds"] if row["verdict"] != NOT_JUDGED]
     properties += [(f"threshold {escape_controls(row['id'])}", json.dumps(row)) for row in judged]
     return [(PREFIX + name, value) for name, value in properties]
-
-
-def other_properties(properties: list[tuple[str, object]]) -> list[tuple[str, object]]:
-    """Return the properties of a test that are not ours: the schema of Jenkins allows none in a test case."""
-    return [entry for entry in properties if not entry[0].startswith(PREFIX)]

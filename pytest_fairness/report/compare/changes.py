@@ -49,8 +49,8 @@ class RowComparison:
         if not self.comparable:
             return 0, 0, 0
         verdict = VERDICTS.index(self.new.verdict) - VERDICTS.index(self.old.verdict)
-        marked = self.new.scale is not None and self.old.scale is not None
-        mark = MARKS[self.new.mark] - MARKS[self.old.mark] if marked else 0
+        marked = self.new.estimate.scale is not None and self.old.estimate.scale is not None
+        mark = MARKS[self.new.estimate.mark] - MARKS[self.old.estimate.mark] if marked else 0
         return sign_of(verdict), sign_of(mark), self.significant_side
 
     @property
@@ -66,7 +66,7 @@ class RowComparison:
     @property
     def severity(self) -> tuple[int, int, float]:
         """A sort key, worst first: the new verdict, the new mark, the p-value."""
-        return -VERDICTS.index(self.new.verdict), -MARKS[self.new.mark], self.p_holm
+        return -VERDICTS.index(self.new.verdict), -MARKS[self.new.estimate.mark], self.p_holm
 
 
 def against(
@@ -104,7 +104,7 @@ def apply_holm(line: Sequence[RowComparison | None]) -> list[RowComparison | Non
 
 
 def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
-    if not (new.metric and old.metric):
+    if not (new.estimate.metric and old.estimate.metric):
         return ""
     if new.is_of_propensities != old.is_of_propensities:
         kinds = ("propensities", "drawn answers")
@@ -112,8 +112,8 @@ def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
         return f"these are {now}, in the reference {before}"
     if (
         (_metric_without_groups(new) != _metric_without_groups(old))
-        if new.base and old.base
-        else (new.metric != old.metric)
+        if new.estimate.base and old.estimate.base
+        else (new.estimate.metric != old.estimate.metric)
     ):
         return "another metric was compared"
     if new.pooled_slice != old.pooled_slice:
@@ -125,7 +125,7 @@ def _reason_not_comparable(new: ThresholdResult, old: ThresholdResult) -> str:
 
 def _metric_without_groups(row: ThresholdResult) -> str:
     """Return the metric without its groups, which follow from the data where all pairs are compared."""
-    return row.family or row.metric
+    return row.estimate.family or row.estimate.metric
 
 
 def _bounds(row: ThresholdResult) -> list[tuple[str, float]]:
@@ -133,34 +133,45 @@ def _bounds(row: ThresholdResult) -> list[tuple[str, float]]:
 
 
 def _reason_without_difference(new: ThresholdResult, old: ThresholdResult) -> str:
-    if None in (new.estimate, old.estimate, new.confidence, old.confidence):
+    if None in (new.estimate.value, old.estimate.value, new.estimate.confidence, old.estimate.confidence):
         return "it was not measured in both"
-    if not (new.base and old.base):
+    if not (new.estimate.base and old.estimate.base):
         return "results of version 0.1 lack the kind of a metric"
     if new.deciding_slice != old.deciding_slice:
         now, before = (row.deciding_slice_name or "all slices" for row in (new, old))
         return f"decided by {now}, in the reference by {before}"
-    if new.metric != old.metric and not (_is_magnitude(new) and set(new.groups) == set(old.groups)):
-        return f"another pair of groups decided: {' and '.join(new.groups)}, not {' and '.join(old.groups)}"
-    if new.against_baseline:
+    if new.estimate.metric != old.estimate.metric and not (
+        _is_magnitude(new) and set(new.estimate.groups) == set(old.estimate.groups)
+    ):
+        now, before = (" and ".join(row.estimate.groups) for row in (new, old))
+        return f"another pair of groups decided: {now}, not {before}"
+    if new.estimate.against_baseline:
         return "each was held against a baseline of its own"
     return ""
 
 
 def _is_magnitude(row: ThresholdResult) -> bool:
     """Return whether the value is a magnitude: an absolute gap, or the smaller rate over the larger."""
-    is_ratio = row.kind in (MetricKind.RATIO, MetricKind.ODDS_RATIO)
-    all_pairs = is_ratio and row.attribute is not None and row.reference is None
-    return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
+    is_ratio = row.estimate.kind in (MetricKind.RATIO, MetricKind.ODDS_RATIO)
+    all_pairs = is_ratio and row.estimate.attribute is not None and row.reference is None
+    return all_pairs or row.estimate.absolute or row.estimate.kind is MetricKind.WORST_RATIO
 
 
 def _reported_estimate(row: ThresholdResult, influences: InfluenceResult | None) -> ReportedEstimate:
-    log = row.log_scale
+    log = row.estimate.log_scale
     value, low, high = (
         _scaled(end, log=log)
-        for end in (_default(row.estimate, math.nan), _default(row.low, -math.inf), _default(row.high, math.inf))
+        for end in (
+            _default(row.estimate.value, math.nan),
+            _default(row.estimate.low, -math.inf),
+            _default(row.estimate.high, math.inf),
+        )
     )
-    details: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
+    details: dict[str, Any] = {
+        "confidence": row.estimate.confidence,
+        "ungraded": sum(row.estimate.ungraded.values()),
+        "log": log,
+    }
     if influences is not None and influences.log == log:
         details |= {"influences": influences.values, "error": influences.error or 0.0}
     return ReportedEstimate(value, low, high, **details)

@@ -51,13 +51,14 @@ def _chart(comparison: RunComparison, question: ComparedThreshold, prefix: str) 
     measured = [
         (column.label, row)
         for column, row in zip(comparison.columns, question.rows, strict=True)
-        if row is not None and row.estimate is not None
+        if row is not None and row.estimate.value is not None
     ]
     if not measured or not all(pairing is None or pairing.comparable for pairing in question.against):
         return Markup()
     rows = [row for _, row in measured]
-    lines = [Line(label, row) for label, row in measured]
+    lines = [Line(label, row.estimate, comparisons=row.comparisons) for label, row in measured]
     bounds = rows[0].bounds if len({str(row.bounds) for row in rows}) == 1 else (None, None)
+    log = is_log([row.estimate for row in rows], (bound for row in rows for bound in row.bounds))
     return lines_chart(
-        tables.name(question), lines, prefix, bounds, parity=rows[0].parity, log=is_log(rows), by_value=False
+        tables.name(question), lines, prefix, bounds, parity=rows[0].estimate.parity, log=log, by_value=False
     )

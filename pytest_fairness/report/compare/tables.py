@@ -66,9 +66,9 @@ def estimate_words(row: ThresholdResult | None) -> str:
     """Return an estimate with its interval: ``0.712 (0.634 to 0.798)``."""
     if row is None:
         return "not in this run"
-    if row.estimate is None:
+    if row.estimate.value is None:
         return "not measured"
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = figures(row.estimate, row.comparisons)
     return f"{value} ({low} to {high})"
 
 
@@ -82,7 +82,7 @@ def verdict_words(row: ThresholdResult | None) -> str:
 
 def mark_words(row: ThresholdResult | None) -> str:
     """Return the mark, ``A`` to ``D``, or a dash."""
-    return "" if row is None else row.mark or NOT_MARKED
+    return "" if row is None else row.estimate.mark or NOT_MARKED
 
 
 def name(question: ComparedThreshold) -> str:
@@ -92,8 +92,8 @@ def name(question: ComparedThreshold) -> str:
 
 def about(question: ComparedThreshold) -> str:
     """Return metric and bounds, where there are any: ``ratio of advance, female to male; required: 0.8 to 1.2``."""
-    measured = [row for row in question.rows if row is not None and row.title]
-    titles = dict.fromkeys(format_subject(replace(row, slice=row.pooled_slice)) for row in measured)
+    measured = [row for row in question.rows if row is not None and row.estimate.title]
+    titles = dict.fromkeys(format_subject(replace(row.estimate, slice=row.pooled_slice)) for row in measured)
     bounds = dict.fromkeys(bounds_phrase(row) for row in question.rows if row is not None and row.comparisons)
     parts = [" or ".join(titles)] * bool(titles) + [f"required: {' or '.join(bounds)}"] * bool(bounds)
     return "; ".join(parts) or "never judged"
@@ -136,14 +136,14 @@ def change_words(pairing: RowComparison) -> str:
     if verdict:
         parts.append(f"verdict {pairing.old.verdict} to {pairing.new.verdict}{_reason(pairing.new)}")
     if mark:
-        marks = (row.mark or "none" for row in (pairing.old, pairing.new))
+        marks = (row.estimate.mark or "none" for row in (pairing.old, pairing.new))
         parts.append(f"mark {' to '.join(marks)}")
     if not parts and pairing.difference is None:  # as the list that it stands in is called
         return pairing.reason
     parts.append(_movement(pairing) + difference_words(pairing))
     if pairing.difference is not None and not pairing.difference.same:
         low, high = pairing.new.bounds
-        if pairing.side > 0 and low is not None and high is None and pairing.new.parity is None:
+        if pairing.side > 0 and low is not None and high is None and pairing.new.estimate.parity is None:
             parts.append(f"less is worse, as it must be {bounds_phrase(pairing.new)}")
         shown = f"p {pairing.p_holm:.3f}" if pairing.p_holm >= 0.001 else "p below 0.001"
         parts.append(f"{'beyond chance' if pairing.significant_side else 'chance may explain it'} ({shown})")
@@ -152,11 +152,11 @@ def change_words(pairing: RowComparison) -> str:
 
 def _movement(pairing: RowComparison) -> str:
     """Return the direction of a difference, with both values: ``ratio fell from 1.050 to 0.893: ``; empty without."""
-    change, old, new = pairing.difference, pairing.old.estimate, pairing.new.estimate
+    change, old, new = pairing.difference, pairing.old.estimate.value, pairing.new.estimate.value
     if change is None or change.same or old is None or new is None:
         return ""
     digits = decimals([new], [old])
-    name = "estimate" if pairing.new.kind is MetricKind.CUSTOM else pairing.new.kind.noun
+    name = "estimate" if pairing.new.estimate.kind is MetricKind.CUSTOM else pairing.new.estimate.kind.noun
     return f"{name} {'fell' if new < old else 'rose'} from {number(old, digits)} to {number(new, digits)}: "
 
 

@@ -58,7 +58,7 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
 def _history(points: Iterable[PastResult], unfinished: int = 0, skipped: Sequence[str] = ()) -> RunHistory:
     """Return a history without results of runs that were refused before they had a model."""
     points = list(points)
-    about_models = [point for point in points if point.result.model or point.result.estimate is not None]
+    about_models = [point for point in points if point.result.model or point.result.estimate.value is not None]
     runs = len({point.run for point in about_models})
     return RunHistory(series_of(about_models), releases_of(points), runs, unfinished, skipped)
 

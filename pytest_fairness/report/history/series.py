@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.model_names import ModelNames, keys_in_runs
-from pytest_fairness.core.threshold_results import PastResult, ThresholdResult
+from pytest_fairness.core.threshold_results import EstimateResult, PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import NOT_JUDGED, corrected, rank, release
 from pytest_fairness.report.results import distinct_title, redacted
@@ -23,6 +24,8 @@ FIELDS = (
     "accepted", "p_value", "risk",
 )  # fmt: skip
 """The fields of a threshold's row that a history shows or compares: reading all would take four times as long."""
+_NUMBERS = {str(member.metadata.get("key", member.name)): member.name for member in dataclass_fields(EstimateResult)}
+"""The fields of a row that are those of its estimate, with their names there."""
 WHOLE = "the whole sample"
 
 
@@ -173,7 +176,7 @@ class PointReader:
 
     def __init__(self, redact: Callable[[str], str] = str) -> None:
         self.redact = lru_cache(maxsize=4096)(redact)  # most texts recur in every run
-        self._before: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
+        self._before: dict[str, tuple[Mapping[str, Any], ThresholdResult]] = {}
 
     def read(self, row: Mapping[str, Any], run: str, started: float, git: str | None, where: str) -> PastResult:
         """Return the result of a threshold in one run.
@@ -191,15 +194,19 @@ class PointReader:
         fields = {name: row[name] for name in FIELDS if name in row}
         if isinstance(looks := fields.get("looks"), dict):
             fields["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
-        before, values = self._before.get(str(fields.get("id")), ({}, {}))
+        before, last = self._before.get(str(fields.get("id")), ({}, None))
         changed_fields = fields
         if before.keys() == fields.keys():
             changed_fields = {name: value for name, value in fields.items() if name == "id" or before[name] != value}
         result = ThresholdResult.from_json(redacted(changed_fields, self.redact), where, strict=False)
-        if changed_fields is not fields:
-            values = {**values, **{name: getattr(result, name) for name in changed_fields}}
-            result = ThresholdResult(**values)
-        self._before[str(fields["id"])] = (fields, values or {name: getattr(result, name) for name in FIELDS})
+        if last is not None and changed_fields is not fields:
+            numbers = {
+                _NUMBERS[name]: getattr(result.estimate, _NUMBERS[name])
+                for name in changed_fields.keys() & _NUMBERS.keys()
+            }
+            own = {name: getattr(result, name) for name in changed_fields.keys() - _NUMBERS.keys()}
+            result = replace(last, estimate=replace(last.estimate, **numbers), **own)
+        self._before[str(fields["id"])] = fields, result
         return PastResult(run, started, git, result)
 
 
@@ -236,9 +243,14 @@ def changes(before: ThresholdResult, now: ThresholdResult) -> Iterator[Change]:
         yield Change(_change_phrase("title", now.threshold, before.threshold), comparable=True)
     if now.bounds != before.bounds and now.comparisons and before.comparisons:
         yield Change(_change_phrase("bounds", span_text(now.bounds), span_text(before.bounds)), comparable=True)
-    metrics = [(row.family or row.metric, sorted(row.pooled_slice.items())) for row in (now, before)]
+    metrics = [(row.estimate.family or row.estimate.metric, sorted(row.pooled_slice.items())) for row in (now, before)]
     if all(name for name, _ in metrics) and metrics[0] != metrics[1]:
-        yield Change(_change_phrase("metric", now.title or now.metric, before.title or before.metric), comparable=False)
+        yield Change(
+            _change_phrase(
+                "metric", now.estimate.title or now.estimate.metric, before.estimate.title or before.estimate.metric
+            ),
+            comparable=False,
+        )
     decided = [row.deciding_slice_name or "all slices" for row in (now, before)]
     if decided[0] != decided[1] and all(name for name, _ in metrics):
         yield Change(_change_phrase("decided by", *decided), comparable=False)
@@ -301,12 +313,16 @@ def _start(point: PastResult) -> str:
 
 def _point(point: PastResult, changed: Sequence[Change]) -> dict[str, Any]:
     row = point.result
-    names = ("verdict", "outcome", "mark", "metric", "estimate", "low", "high", "confidence", "items", "attempts")
+    estimate = row.estimate
+    names = ("mark", "metric", "low", "high", "confidence", "items", "attempts")
     return {
         "run": point.run,
         "started": _start(point),
         "git": point.git,
-        **{name: getattr(row, name) for name in names},
+        "verdict": row.verdict,
+        "outcome": row.outcome,
+        "estimate": estimate.value,
+        **{name: getattr(estimate, name) for name in names},
         "bounds": list(row.bounds),
         "slice": row.deciding_slice,
         "served_by": list(row.served_by),

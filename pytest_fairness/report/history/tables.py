@@ -60,7 +60,7 @@ class RunLine:
     @property
     def mark(self) -> str:
         """The mark of the threshold, or a dash."""
-        return self.point.result.mark or NOT_MARKED
+        return self.point.result.estimate.mark or NOT_MARKED
 
     @property
     def estimate(self) -> str:
@@ -93,9 +93,9 @@ def run_lines(series: ThresholdSeries, show: Callable[[str], str] = str) -> list
 
 def estimate_text(row: ThresholdResult) -> str:
     """Return an estimate with its interval; a dash where nothing was measured."""
-    if row.estimate is None:
+    if row.estimate.value is None:
         return "-"
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = figures(row.estimate, row.comparisons)
     return f"{value} ({low} to {high})"
 
 
@@ -141,7 +141,7 @@ def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
         yield f"  on {escape_controls(names.introduce(series.last.model) or 'no model')}"
         letters = "".join(LETTERS.get(point.result.verdict, "-") for point in series.points[-_MOST_LETTERS:])
         newest = series.judged[-1]
-        now = f"{newest.result.verdict} {newest.result.mark or NOT_MARKED} {estimate_text(newest.result)}"
+        now = f"{newest.result.verdict} {newest.result.estimate.mark or NOT_MARKED} {estimate_text(newest.result)}"
         yield f"  {letters}  {day_of(newest)}: {now}"
         if where := slice_text(newest.result.deciding_slice):
             yield from _wrap(f"{newest.result.verdict} where {escape_controls(where)}")

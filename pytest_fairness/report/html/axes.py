@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import EstimateResult
 
 _MARGIN = 0.06
 _REACH = 4
@@ -79,17 +79,10 @@ def axis_over(points: Iterable[float], ends: Iterable[float | None], start: floa
     return Axis(left, right, start, end, log=log)
 
 
-def is_log(rows: Iterable[MetricResult]) -> bool:
-    """Return whether rows are ratios to draw on a logarithmic axis, which has no 0."""
-    return all(
-        row.log_scale
-        and (row.estimate is None or row.estimate > 0)
-        and all(
-            value is None or value >= 0
-            for value in (row.low, *(row.bounds if isinstance(row, ThresholdResult) else ()))
-        )
-        for row in rows
-    )
+def is_log(estimates: Sequence[EstimateResult], bounds: Iterable[float | None] = ()) -> bool:
+    """Return whether estimates are ratios to draw, with bounds, on a logarithmic axis, which has no 0."""
+    are_ratios = all(estimate.log_scale and (estimate.value is None or estimate.value > 0) for estimate in estimates)
+    return are_ratios and all(end is None or end >= 0 for end in (*(estimate.low for estimate in estimates), *bounds))
 
 
 def _scaled(value: float, *, log: bool) -> float:

@@ -17,7 +17,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_bounds, format_level, format_subject
-from pytest_fairness.core.threshold_results import GroupResult, MetricResult, SliceResult, ThresholdResult
+from pytest_fairness.core.threshold_results import (
+    ComparisonResult,
+    EstimateResult,
+    GroupResult,
+    SliceResult,
+    ThresholdResult,
+)
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over, is_log
@@ -54,10 +60,12 @@ class Line:
     """One line of a chart: a name, and a row with ``estimate``, ``low`` and ``high``."""
 
     name: str
-    row: GroupResult | MetricResult | SliceResult
+    row: GroupResult | EstimateResult | SliceResult
     reference: bool = False
     """Whether the other lines are compared with it."""
     is_unfair: bool = False
+    comparisons: Sequence[ComparisonResult] = ()
+    """Those of a threshold, for the digits of its numbers."""
 
 
 def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
@@ -66,34 +74,36 @@ def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
     ``row`` is of the results file; ``prefix`` is the prefix of ids in the chart, which must be
     unique on the page.
     """
-    if row.estimate is None:
+    if row.estimate.value is None:
         return Markup()
-    parity, log = row.parity, is_log([row])
-    points = [value for value in (row.estimate, *row.bounds, parity) if value is not None]
-    axis = axis_over(points, (row.low, row.high), 12, WIDTH - 12, log=log)
-    foot = 64 if row.scale else 48
+    parity, log = row.estimate.parity, is_log([row.estimate], row.bounds)
+    points = [value for value in (row.estimate.value, *row.bounds, parity) if value is not None]
+    axis = axis_over(points, (row.estimate.low, row.estimate.high), 12, WIDTH - 12, log=log)
+    foot = 64 if row.estimate.scale else 48
     scene = [
         *numbers_above(axis, row, 12),
         *beyond(axis, row.bounds, 18, 46, prefix),
-        *bands(axis, row.scale, 48, 62),
+        *bands(axis, row.estimate.scale, 48, 62),
         *bound_lines(axis, row.bounds, 18, 46),
         *parity_line(axis, parity, 18, 46),
-        interval(axis, 32, row),
-        sign("dot", axis.at(row.estimate), 32, 5.5),
+        interval(axis, 32, row.estimate),
+        sign("dot", axis.at(row.estimate.value), 32, 5.5),
         *foot_of(axis, foot, row.bounds),
         *_key(row, parity, foot + 35),
     ]
-    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, parity)), scene)
+    return _picture(
+        prefix, foot + 40, format_subject(row.estimate), "; ".join(_threshold_phrases(row, axis, parity)), scene
+    )
 
 
 def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
     """Return the groups of a threshold side by side, lowest first, the reference named."""
     lines = [Line(name, group, name == row.reference) for name, group in row.by_group.items()]
-    attribute = f" of {row.attribute}" if row.attribute else ""
-    return lines_chart(f"groups{attribute}: {format_subject(row)}", lines, prefix)
+    attribute = f" of {row.estimate.attribute}" if row.estimate.attribute else ""
+    return lines_chart(f"groups{attribute}: {format_subject(row.estimate)}", lines, prefix)
 
 
-def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Markup:
+def slices_chart(slices: Sequence[EstimateResult], key: str, prefix: str) -> Markup:
     """Return one metric on parts of its sample that differ in one attribute: ``slices`` are entries of ``metrics``."""
     lines = [Line(str(part.slice.get(key, "all")), part) for part in slices]
     return lines_chart(f"{slices[0].title} by {key}", lines, prefix, parity=slices[0].parity, log=is_log(slices))
@@ -104,10 +114,12 @@ def declared_slices_chart(row: ThresholdResult, prefix: str) -> Markup:
     lines = [
         Line(name, part, is_unfair=part.state == "unfair")
         for name, part in slices_worst_first(row)
-        if part.estimate is not None
+        if part.value is not None
     ]
-    bounds, log = row.bounds, is_log([row])
-    return lines_chart(f"slices: {row.title}", lines, prefix, bounds, parity=row.parity, log=log, by_value=False)
+    bounds, log = row.bounds, is_log([row.estimate], row.bounds)
+    return lines_chart(
+        f"slices: {row.estimate.title}", lines, prefix, bounds, parity=row.estimate.parity, log=log, by_value=False
+    )
 
 
 _SLICES = ("unfair", "unmeasured", "no veto", "open", "inside")
@@ -118,8 +130,10 @@ def slices_worst_first(row: ThresholdResult) -> list[tuple[str, SliceResult]]:
     """Return the estimate over all slices of a threshold, and its slices by name, unfair ones first."""
     decisions = {comparison.decision for comparison in row.comparisons}
     state = "unfair" if "false" in decisions else "inside" if decisions == {"true"} else "open"
-    own = SliceResult(slice=row.slice, state=state, estimate=row.estimate, low=row.low, high=row.high)
-    parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.estimate or 0.0))
+    own = SliceResult(
+        slice=row.estimate.slice, state=state, value=row.estimate.value, low=row.estimate.low, high=row.estimate.high
+    )
+    parts = sorted(row.slices, key=lambda part: (_SLICES.index(part.state), part.value or 0.0))
     return [("all slices", row.pooled or own), *((slice_name(part), part) for part in parts)]
 
 
@@ -139,14 +153,15 @@ def lines_chart(
     """
     lines = list(lines)
     if by_value:
-        lines.sort(key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
-    rows = [line.row for line in lines if line.row.estimate is not None]
-    if not rows:
+        lines.sort(key=lambda line: (line.row.value is None, line.row.value or 0.0))
+    drawn = [line for line in lines if line.row.value is not None]
+    if not drawn:
         return Markup()
+    rows = [line.row for line in drawn]
     names = [lines_of(escape_controls(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
     left = max(width_of(text) for name in names for text in name) + 10
-    right = WIDTH - max(width_of(brief(_figures(row)[0])) for row in rows) - 12
-    points = [value for value in (*(row.estimate for row in rows), *bounds, parity) if value is not None]
+    right = WIDTH - max(width_of(brief(figures(line.row, line.comparisons)[0])) for line in drawn) - 12
+    points = [value for value in (*(row.value for row in rows), *bounds, parity) if value is not None]
     axis = axis_over(points, (end for row in rows for end in (row.low, row.high)), left, right, log=log)
     heights = [max(22, 14 * len(name) + 8) for name in names]
     foot = sum(heights) + 4
@@ -158,7 +173,8 @@ def lines_chart(
         scene += _line(axis, line, name, top + height / 2)
         top += height
     description = "; ".join(
-        f"{line.name}{' (the reference)' * line.reference}{' (unfair)' * line.is_unfair}: {_numbers(line.row)}"
+        f"{line.name}{' (the reference)' * line.reference}{' (unfair)' * line.is_unfair}: "
+        f"{_numbers(line.row, line.comparisons)}"
         for line in lines
     )
     return _picture(prefix, foot + 22, title, description, [*scene, *foot_of(axis, foot, bounds)])
@@ -176,9 +192,10 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     measured = [point for point in shown if _is_drawn(point)]
     if not measured:
         return Markup()
-    values = [value for point in measured for value in (point.estimate, *point.bounds) if value is not None]
-    ends = [end for point in measured for end in (point.low, point.high)]
-    axis = axis_over(values, ends, 86, 8, log=is_log(measured))
+    values = [value for point in measured for value in (point.estimate.value, *point.bounds) if value is not None]
+    ends = [end for point in measured for end in (point.estimate.low, point.estimate.high)]
+    bounds = (bound for point in measured for bound in point.bounds)
+    axis = axis_over(values, ends, 86, 8, log=is_log([point.estimate for point in measured], bounds))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     limits = [bound for bound in measured[-1].bounds if bound is not None]
     right = WIDTH - max(map(width_of, format_bounds(limits)), default=0.0) - 10
@@ -193,8 +210,8 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
     ]
     for x, point in positions:
         size = 5.5 if point is shown[-1] else 3.5
-        scene += [interval(axis, x, point, upright=True)] if _is_drawn(point) else []
-        y = _BELOW if point.estimate is None or not _is_drawn(point) else axis.at(point.estimate)
+        scene += [interval(axis, x, point.estimate, upright=True)] if _is_drawn(point) else []
+        y = _BELOW if point.estimate.value is None or not _is_drawn(point) else axis.at(point.estimate.value)
         scene.append(sign(_SHAPES[point.verdict], x, y, size))
     days = [_day(point.started) for point in dated]
     scene += [*_days(days, left, right), *_legend(shown, min(left, 40.0))]
@@ -204,12 +221,12 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
         *(_run_phrase(point, day, changes) for point, day, changes in zip(shown, days, changed, strict=True)),
     ]
     phrases += [f"bounds {limits_text}"] if (limits_text := bounds_phrase(measured[-1])) else []
-    return _picture(prefix, 138, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
+    return _picture(prefix, 138, f"{format_subject(measured[-1].estimate)}: run by run", "; ".join(phrases), scene)
 
 
 def _is_drawn(point: ThresholdResult) -> bool:
     """Return whether a run stands at its estimate; an invalid one, of which nothing follows, stands below the chart."""
-    return point.estimate is not None and point.verdict != "invalid"
+    return point.estimate.value is not None and point.verdict != "invalid"
 
 
 def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> Iterator[tuple[Bounds, float, float]]:
@@ -232,8 +249,8 @@ def _trace(
     for (x, point), changes in zip(positions, changed, strict=True):
         if any(not change.comparable for change in changes):
             parts.append([])
-        if point.estimate is not None and _is_drawn(point):
-            parts[-1].append(f"{x:.1f} {axis.at(point.estimate):.1f}")
+        if point.estimate.value is not None and _is_drawn(point):
+            parts[-1].append(f"{x:.1f} {axis.at(point.estimate.value):.1f}")
     yield from (stroke("trace", "M" + "L".join(part)) for part in parts if len(part) > 1)
 
 
@@ -257,19 +274,19 @@ def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Mar
         for index, text in enumerate(name)
     ]
     yield element("g", element("title", line.name), *words)
-    if line.row.estimate is None:
+    if line.row.value is None:
         yield label("note", axis.start + 4, y + 4, "not measured")
         return
     yield interval(axis, y, line.row)
-    yield sign("cross" if line.is_unfair else "ring" if line.reference else "dot", axis.at(line.row.estimate), y, 4.5)
-    yield label("value", WIDTH - 2, y + 4, brief(_figures(line.row)[0]), "end")
+    yield sign("cross" if line.is_unfair else "ring" if line.reference else "dot", axis.at(line.row.value), y, 4.5)
+    yield label("value", WIDTH - 2, y + 4, brief(figures(line.row, line.comparisons)[0]), "end")
 
 
 def _key(row: ThresholdResult, parity: float | None, y: float) -> list[Markup]:
     signs = [
         ("hatched: beyond the bounds", any(bound is not None for bound in row.bounds)),
         ("dashed: parity", parity is not None),
-        ("A to D: marks", bool(row.scale)),
+        ("A to D: marks", bool(row.estimate.scale)),
     ]
     key_text = ", ".join(words for words, is_shown in signs if is_shown)
     return [label("note", WIDTH / 2, y, key_text, "middle")] if key_text else []
@@ -292,15 +309,15 @@ def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
 
 
 def _threshold_phrases(row: ThresholdResult, axis: Axis, parity: float | None) -> Iterator[str]:
-    yield _numbers(row)
+    yield _numbers(row.estimate, row.comparisons)
     yield f"bounds {bounds_phrase(row)}" if bounds_phrase(row) else "no bounds"
     if parity is not None:
         yield f"parity is {parity:g}"
     yield f"verdict {row.verdict}"
-    if row.scale:
-        yield f"mark {row.mark or 'none'}"
+    if row.estimate.scale:
+        yield f"mark {row.estimate.mark or 'none'}"
         yield "marks along the axis " + ", ".join(
-            f"{mark} from {low:.3g} to {high:.3g}" for mark, low, high in spans_of(row.scale, axis)
+            f"{mark} from {low:.3g} to {high:.3g}" for mark, low, high in spans_of(row.estimate.scale, axis)
         )
     if axis.log:
         yield "logarithmic axis"
@@ -308,16 +325,16 @@ def _threshold_phrases(row: ThresholdResult, axis: Axis, parity: float | None) -
 
 def _run_phrase(point: ThresholdResult, day: str, changes: Sequence[Change]) -> str:
     changed = "".join(f", {change.what}" for change in changes)
-    return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}{changed}"
+    return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point.estimate, point.comparisons)}{changed}"
 
 
-def _numbers(row: GroupResult | MetricResult | SliceResult) -> str:
+def _numbers(row: GroupResult | EstimateResult | SliceResult, comparisons: Sequence[ComparisonResult] = ()) -> str:
     """Return an estimate and its counts: ``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``."""
-    if row.estimate is None:
+    if row.value is None:
         estimate_text = "not measured"
     else:
-        value, low, high = _figures(row)
-        level = row.confidence if isinstance(row, MetricResult) else None
+        value, low, high = figures(row, comparisons)
+        level = row.confidence if isinstance(row, EstimateResult) else None
         estimate_text = f"{value} ({f'{format_level(level)} CI ' if level else ''}{low} to {high})"
     if isinstance(row, SliceResult):
         return estimate_text
@@ -325,10 +342,6 @@ def _numbers(row: GroupResult | MetricResult | SliceResult) -> str:
     counts = {"items": row.items, "attempts": row.attempts}
     counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded
     return ", ".join([estimate_text, *(f"{count:,} {name}" for name, count in counts.items() if count)])
-
-
-def _figures(row: GroupResult | MetricResult | SliceResult) -> tuple[str, str, str]:
-    return figures(row, row.comparisons if isinstance(row, ThresholdResult) else ())
 
 
 def _day(started: float) -> str:
@@ -352,7 +365,7 @@ def standalone_chart(row: ThresholdResult) -> str:
     Args:
         row: A threshold, of any verdict.
     """
-    if row.estimate is None:
+    if row.estimate.value is None:
         return ""
     head, _, rest = str(threshold_chart(row, "chart")).partition(">")
     box = re.search(r'viewBox="0 0 (\S+) (\S+)"', head)

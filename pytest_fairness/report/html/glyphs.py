@@ -66,10 +66,14 @@ def interval(axis: Axis, across: float, row: Interval, *, upright: bool = False)
 
 def numbers_above(axis: Axis, row: ThresholdResult, y: float) -> list[Markup]:
     """Return the value above its dot, and the ends of its interval."""
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = figures(row.estimate, row.comparisons)
     texts = [
         (axis.at(end), brief(words), kind)
-        for end, words, kind in ((row.low, low, "end"), (row.estimate, value, "value"), (row.high, high, "end"))
+        for end, words, kind in (
+            (row.estimate.low, low, "end"),
+            (row.estimate.value, value, "value"),
+            (row.estimate.high, high, "end"),
+        )
         if end is not None
     ]
     return labels(texts, y)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.agreement_results import AgreementResult
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.search_results import SearchResult
-    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
+    from pytest_fairness.core.threshold_results import EstimateResult, MetricResult, ReleaseResult, ThresholdResult
     from pytest_fairness.report.html.cards import Card
     from pytest_fairness.report.html.direction_table import DirectionTable
     from pytest_fairness.report.html.probe_section import ProbeSection
@@ -278,17 +278,17 @@ def others(results: RunResults, names: Mapping[str, str]) -> dict[str, list[dict
 
     ``names`` are those of the models on the page.
     """
-    judged = [_key(row) for row in results.thresholds]
+    judged = [_key(row.probe, row.model, row.estimate) for row in results.thresholds]
     lines_by_suite: dict[str, list[dict[str, Any]]] = {}
     for row in results.metrics:
-        if _key(row) not in judged:
+        if _key(row.probe, row.model, row) not in judged:
             lines_by_suite.setdefault(row.suite, []).append(_line(row, names[row.model]))
     return lines_by_suite
 
 
-def _key(row: MetricResult) -> tuple[Any, ...]:
+def _key(probe: str, model: str, estimate: EstimateResult) -> tuple[Any, ...]:
     """Return the key of an estimate; an absolute difference has another metric than the signed difference."""
-    return row.probe, row.model, row.metric, row.slice
+    return probe, model, estimate.metric, estimate.slice
 
 
 def _line(row: MetricResult, model: str) -> dict[str, Any]:

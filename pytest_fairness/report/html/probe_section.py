@@ -94,14 +94,14 @@ def probe_section(probes: Sequence[ProbeResult], names: Mapping[str, str]) -> Pr
 
 def _without_numbers(probe: ProbeResult) -> ProbeResult:
     """Return a probe without the sentences whose numbers the table has."""
-    without_row = [response for response in probe.responses if response.estimate is None or response.constant]
+    without_row = [response for response in probe.responses if response.value is None or response.constant]
     state = probe.sensitivity if without_row or not probe.responses else "shown"
     return replace(probe, responses=without_row, sensitivity=state)
 
 
 def _response(probe: ProbeResult, label: str, model: str, response: ResponseResult) -> ResponseLine:
     look, state = STATES.get(response.decision, _UNDECIDED)
-    if response.estimate is None and not response.constant:
+    if response.value is None and not response.constant:
         state = "not known"
     return ResponseLine(
         label,
@@ -110,7 +110,7 @@ def _response(probe: ProbeResult, label: str, model: str, response: ResponseResu
         outcome_of(response),
         response.attribute,
         _bars(response),
-        f"difference {_numbers(response)[0]}" if response.estimate is not None else "not known",
+        f"difference {_numbers(response)[0]}" if response.value is not None else "not known",
         _smallest(response),
         look,
         state,

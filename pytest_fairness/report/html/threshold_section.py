@@ -110,7 +110,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         _level(row),
         threshold_chart(row, f"{anchor}-value"),
         groups_chart(row, f"{anchor}-groups") if by_group else Markup(""),
-        f"By {row.attribute or 'group'}",
+        f"By {row.estimate.attribute or 'group'}",
         [_group(name, group) for name, group in sorted(by_group.items(), key=_rank)],
         [_group(name, group) for name, group in sorted(row.formats.by_format.items())] if row.formats else [],
         "" if row.formats is None or row.formats.p_value is None else f"{row.formats.p_value:.2g}",
@@ -138,7 +138,7 @@ _STATES = {"open": "crosses a bound", "inside": "inside the bounds", "unmeasured
 
 def _slice(name: str, part: SliceResult) -> dict[str, str]:
     value, low, high = figures(part)
-    is_known = part.estimate is not None
+    is_known = part.value is not None
     return {
         "name": name,
         "value": value if is_known else "-",
@@ -183,19 +183,19 @@ def statement(row: ThresholdResult) -> str:
     if row.verdict == NOT_JUDGED:
         reason = reason_of(row)
         return f"{reason[:1].upper()}{reason[1:]}."
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = figures(row.estimate, row.comparisons)
     bounds = bounds_phrase(row)
     requirement = f"; required: {bounds}" if bounds else ""
-    title = format_subject(row)
+    title = format_subject(row.estimate)
     return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){requirement}."
 
 
 def _level(row: ThresholdResult) -> str:
-    return format_level(row.confidence or 0.95)
+    return format_level(row.estimate.confidence or 0.95)
 
 
 def _rank(entry: tuple[str, GroupResult]) -> tuple[bool, float]:
-    estimate = entry[1].estimate
+    estimate = entry[1].value
     return estimate is None, estimate or 0.0
 
 
@@ -208,15 +208,15 @@ def _group(name: str, group: GroupResult) -> dict[str, Any]:
 
 def _key(row: ThresholdResult, slices: Sequence[MetricResult]) -> str:
     """Return the attribute by which the most slices differ."""
-    keys = Counter(name for part in slices for name in part.slice if name not in row.slice)
+    keys = Counter(name for part in slices for name in part.slice if name not in row.estimate.slice)
     return keys.most_common(1)[0][0] if keys else ""
 
 
 def _ungraded(row: ThresholdResult) -> str:
-    total = sum(row.ungraded.values())
-    if not total or len(row.ungraded) < 2:
+    total = sum(row.estimate.ungraded.values())
+    if not total or len(row.estimate.ungraded) < 2:
         return f"{total:,}"
-    return f"{total:,} ({', '.join(f'{group} {count:,}' for group, count in row.ungraded.items())})"
+    return f"{total:,} ({', '.join(f'{group} {count:,}' for group, count in row.estimate.ungraded.items())})"
 
 
 def _rerun(row: ThresholdResult) -> str:

@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_fairness.core.attempts import Grade
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.report.exports.impact_tables import (
+from pytest_fairness.attestation.impact_tables import (
     Category,
     ImpactTables,
     impact_csv,
@@ -23,6 +20,9 @@ from pytest_fairness.report.exports.impact_tables import (
     impact_tables,
     select_assessed,
 )
+from pytest_fairness.core.attempts import Grade
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers import report_views

@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 import yaml
 
+from pytest_fairness.attestation.eval_results import _yaml, eval_results
+from pytest_fairness.attestation.every_eval_ever import RELATIONSHIPS, evaluation_log
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.eval_results import _yaml, eval_results
-from pytest_fairness.report.exports.every_eval_ever import RELATIONSHIPS, evaluation_log
 from tests.helpers import report_views
 
 HUB = "transformers:org/model-1b?temperature=0.5&device=cpu"

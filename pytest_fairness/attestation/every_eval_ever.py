@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.clock import Clock
-from pytest_fairness.core.formatting import bounds_of, counted
-from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.threshold_results import ReleaseResult, ThresholdResult
-from pytest_fairness.report import phrases
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds
-from pytest_fairness.report.release import sentence
-from pytest_fairness.report.view import View
+from pytest_fairness import Exporter, MetricKind, RunReference
+from pytest_fairness.extend import (
+    Clock,
+    ReleaseResult,
+    ThresholdResult,
+    View,
+    add_model,
+    bounds_of,
+    counted,
+    escape_controls,
+    phrases,
+    release_sentence,
+    select_thresholds,
+    write_text,
+)
+from pytest_fairness.extend import json_text as json
 
 SCHEMA_VERSION = "0.3.0"
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
@@ -78,56 +83,60 @@ def evaluation_log(view: View, model: str | None, organization: str, relationshi
                 "model_availability": "unknown",
             },
         },
-        "evaluation_results": [_result(row, started) for row in rows if row.estimate is not None],
+        "evaluation_results": [_result(row, started) for row in rows if row.estimate.value is not None],
     }
     cleaned: dict[str, Any] = _escape_texts(log)
     return cleaned
 
 
 def _release_details(release: ReleaseResult, rows: list[ThresholdResult]) -> dict[str, str]:
-    missing = {row.id: row.message or row.verdict for row in rows if row.estimate is None}
-    details = {"release": release.verdict, "release_summary": sentence(release)}
+    missing = {row.id: row.message or row.verdict for row in rows if row.estimate.value is None}
+    details = {"release": release.verdict, "release_summary": release_sentence(release)}
     return {**details, **({"without_estimate": json.dumps(missing)} if missing else {})}
 
 
 def _result(row: ThresholdResult, started: str) -> dict[str, Any]:
     low, high = _range(row)
     return {
-        "evaluation_result_id": f"{row.id}#{row.metric}",
+        "evaluation_result_id": f"{row.id}#{row.estimate.metric}",
         "evaluation_name": f"{row.suite}: {row.threshold}",
         "evaluation_timestamp": started,
         "source_data": {"dataset_name": row.suite or row.probe, "source_type": "other"},
         "metric_config": {
             "evaluation_description": row.threshold,
-            "metric_id": f"pytest_fairness.{row.metric}",
-            "metric_name": row.title or row.metric,
-            "metric_kind": row.kind.value,
+            "metric_id": f"pytest_fairness.{row.estimate.metric}",
+            "metric_name": row.estimate.title or row.estimate.metric,
+            "metric_kind": row.estimate.kind.value,
             "lower_is_better": row.bounds[0] is None and row.bounds[1] is not None,
             "score_type": "continuous",
             "min_score": low,
             "max_score": high,
             **_metric_details(row),
         },
-        "score_details": {"score": row.estimate, "details": _details(row), **_uncertainty(row)},
+        "score_details": {"score": row.estimate.value, "details": _details(row), **_uncertainty(row)},
         **_generation(row.model),
     }
 
 
 def _range(row: ThresholdResult) -> tuple[float | str, float | str]:
     """Return the lowest and the highest value that the metric can have."""
-    low, high = _RANGES.get(row.kind, _UNBOUNDED)
-    if row.absolute:
+    low, high = _RANGES.get(row.estimate.kind, _UNBOUNDED)
+    if row.estimate.absolute:
         return 0, high
-    if row.negated:
+    if row.estimate.negated:
         signs = {"Infinity": "-Infinity", "-Infinity": "Infinity"}
         low, high = (signs[end] if isinstance(end, str) else -end for end in (high, low))
     return low, high
 
 
 def _metric_details(row: ThresholdResult) -> dict[str, Any]:
-    details = {"metric": row.metric, "harm": row.harm, "slice": json.dumps(dict(row.slice)) if row.slice else ""}
-    if row.parity is not None:
-        details["parity"] = f"{row.parity:g}"  # the best value
+    details = {
+        "metric": row.estimate.metric,
+        "harm": row.harm,
+        "slice": json.dumps(dict(row.estimate.slice)) if row.estimate.slice else "",
+    }
+    if row.estimate.parity is not None:
+        details["parity"] = f"{row.estimate.parity:g}"  # the best value
     return {"additional_details": {name: text for name, text in details.items() if text}}
 
 
@@ -135,26 +144,26 @@ def _details(row: ThresholdResult) -> dict[str, str]:
     details = {
         "verdict": row.verdict,
         "accepted": bounds_of(row),
-        "mark": row.mark or "",
-        "items": str(row.items),
-        "attempts": str(row.attempts),
-        "ungraded": json.dumps(dict(row.ungraded)),
-        "groups": json.dumps(dict(row.groups)) if row.groups else "",
+        "mark": row.estimate.mark or "",
+        "items": str(row.estimate.items),
+        "attempts": str(row.estimate.attempts),
+        "ungraded": json.dumps(dict(row.estimate.ungraded)),
+        "groups": json.dumps(dict(row.estimate.groups)) if row.estimate.groups else "",
         "restricted": "; ".join(row.restricted),
         "message": row.message,
         "overridden": phrases.override_note(row),
         "simulated": phrases.SIMULATED if phrases.is_simulated(row.model) else "",
     }
-    if row.low is None or row.high is None:  # an end at infinity, which the schema has no number for
-        details["interval"] = json.dumps([row.low, row.high])
+    if row.estimate.low is None or row.estimate.high is None:  # an end at infinity, which the schema has no number for
+        details["interval"] = json.dumps([row.estimate.low, row.estimate.high])
     return {name: text for name, text in details.items() if text}
 
 
 def _uncertainty(row: ThresholdResult) -> dict[str, Any]:
-    uncertainty: dict[str, Any] = {"num_samples": row.sources or row.items}
-    if row.low is not None and row.high is not None:
-        interval = {"lower": row.low, "upper": row.high, "method": _METHOD}
-        uncertainty["confidence_interval"] = {**interval, "confidence_level": row.confidence or 0.95}
+    uncertainty: dict[str, Any] = {"num_samples": row.estimate.sources or row.estimate.items}
+    if row.estimate.low is not None and row.estimate.high is not None:
+        interval = {"lower": row.estimate.low, "upper": row.estimate.high, "method": _METHOD}
+        uncertainty["confidence_interval"] = {**interval, "confidence_level": row.estimate.confidence or 0.95}
     return {"uncertainty": uncertainty}
 
 

@@ -7,15 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import bounds_of, counted, format_level
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.core.threshold_results import ThresholdResult
-from pytest_fairness.report import phrases
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_thresholds
-from pytest_fairness.report.view import View
+from pytest_fairness import Exporter, FairnessError, RunReference, did_you_mean
+from pytest_fairness.extend import (
+    ThresholdResult,
+    View,
+    add_model,
+    bounds_of,
+    counted,
+    escape_controls,
+    format_level,
+    phrases,
+    select_thresholds,
+    write_text,
+)
+from pytest_fairness.extend import json_text as json
 
 
 def eval_results(
@@ -44,7 +49,7 @@ def eval_results(
     chosen = _by_task(rows, tasks)
     entries = []
     for task, row in chosen.items():
-        entry = {"dataset": {**dataset, "task_id": task}, "value": row.estimate, "date": view.results.run.started}
+        entry = {"dataset": {**dataset, "task_id": task}, "value": row.estimate.value, "date": view.results.run.started}
         entries.append({**entry, **({"source": {"url": source}} if source else {}), "notes": _notes(row)})
     return entries
 
@@ -59,7 +64,7 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
         if len(matches) != 1:
             fault = f"{len(matches)} thresholds have that name" if matches else did_you_mean(name, names)
             raise FairnessError(f"--task {name}: {fault}")
-        if matches[0].estimate is not None:
+        if matches[0].estimate.value is not None:
             chosen[task] = matches[0]
         elif tasks is not None:
             raise FairnessError(f"--task {name}: it has no estimate: {matches[0].message or matches[0].verdict}")
@@ -67,13 +72,15 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
 
 
 def _notes(row: ThresholdResult) -> str:
-    interval = f"{format_level(row.confidence or 0.95)} CI {_shown(row.low)} to {_shown(row.high)}"
+    estimate = row.estimate
+    interval = f"{format_level(estimate.confidence or 0.95)} CI {_shown(estimate.low)} to {_shown(estimate.high)}"
+    counts = f"{counted(estimate.items, 'item')}, {counted(estimate.attempts, 'attempt')}"
     parts = [
-        row.title or row.metric,
+        estimate.title or estimate.metric,
         interval,
         f"accepted: {bounds_of(row)}",
         f"verdict: {row.verdict}",
-        f"{counted(row.items, 'item')}, {counted(row.attempts, 'attempt')}, {sum(row.ungraded.values()):,} ungraded",
+        f"{counts}, {sum(estimate.ungraded.values()):,} ungraded",
         *([phrases.override_note(row)] if phrases.override_note(row) else []),
         *([phrases.SIMULATED] if phrases.is_simulated(row.model) else []),
         *row.restricted,

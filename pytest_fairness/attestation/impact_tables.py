@@ -20,17 +20,27 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import format_level, number
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.output_files import write_text
-from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, shown_names
-from pytest_fairness.report.markdown_escaping import escape
-from pytest_fairness.report.text_table import TextTable
-from pytest_fairness.store.samples import StoredSample
+from pytest_fairness import (
+    Estimate,
+    Exporter,
+    FairnessError,
+    GradedAttempt,
+    Prompt,
+    RunReference,
+    UngradedError,
+    did_you_mean,
+)
+from pytest_fairness.extend import (
+    StoredSample,
+    TextTable,
+    add_model,
+    escape_controls,
+    format_level,
+    shown_names,
+    write_text,
+)
+from pytest_fairness.extend import escape_markdown as escape
+from pytest_fairness.extend import format_number as number
 
 NO_AUDIT = (
     "These tables have the form that New York City's Local Law 144 asks for (6 RCNY 5-300 and 5-301). They are not "
@@ -344,7 +354,7 @@ def _with_ratios(
     selected: Callable[[GradedAttempt], bool],
 ) -> list[Category]:
     """Return the categories with their ratios to the first, which has the highest rate of those that are not small."""
-    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness import Measured
 
     measured = Measured(attempts, extremes=sample.extremes, **sample.arguments)
     return [
