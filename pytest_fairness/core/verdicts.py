@@ -236,7 +236,7 @@ def _judge_conditions(evaluator: Evaluator, first: Evaluation, passing: Evaluati
     else:
         verdict, deciding = Verdict.FAIR, min(comparisons, key=_margin)
     failure = first.failure
-    if failure is None and verdict is not Verdict.FAIR:
+    if failure is None and verdict is not Verdict.FAIR and evaluator.reports:
         # The line to show is the one at which the test fails if its open conditions do not hold.
         answers = {
             key: dependence.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import randrange
 from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
@@ -93,6 +93,35 @@ def threshold_design(item: pytest.Function) -> ThresholdDesign:
         threshold_exclude(item.function),
         () if sample is None else sample.probe.controls,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdTest:
+    """A threshold's test, set up, as plans and certificates judge it (`planning.protocols.Threshold`)."""
+
+    item: pytest.Function
+
+    @property
+    def id(self) -> str:
+        """The id of the test."""
+        return self.item.nodeid
+
+    @property
+    def design(self) -> ThresholdDesign:
+        """Its declarations besides the test."""
+        return threshold_design(self.item)
+
+    def judge(
+        self,
+        sample: Measured,
+        dependence: Dependence | None = None,
+        strict_tail: float | None = None,
+        *,
+        reports: bool = True,
+        design: ThresholdDesign | None = None,
+    ) -> Judgment:
+        """Return its judgment on a sample; the arguments are those of `evaluate_on`."""
+        return evaluate_on(self.item, sample, dependence, strict_tail, reports=reports, design=design)
 
 
 def _evaluate_estimates(item: pytest.Function, sample: Measured, dependence: Dependence | None) -> list[Estimate]:

@@ -187,6 +187,13 @@ class Columns:
         names = [None if answer is None else answer.served_by for answer in answers]
         return names if len(set(filter(None, names))) > 1 else None
 
+    def kept_hypotheses(self, key: Hashable, rows: Rows) -> tuple[dict[int, list[list[float]]], Rows] | None:  # noqa: ARG002
+        """Return what resamples share: values of functions whatever the actual grades, and the keys of some rows.
+
+        None where no other columns are resamples of the same attempts.
+        """
+        return None
+
     @property
     def known_attributes(self) -> set[str]:
         if self._attribute_names is None:

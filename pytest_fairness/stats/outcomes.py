@@ -19,7 +19,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
-from pytest_fairness.stats.function_values import Function, KeptValues, grade_getter
+from pytest_fairness.stats.function_values import Function, KeptValues, constant_key, grade_getter
 from pytest_fairness.stats.grade_numbers import (
     PLAIN_TYPES,
     NeedsError,
@@ -212,11 +212,16 @@ class OutcomeReader:
 
         Its actual grades do not count. Empty where no grades lead to a number.
         """
-        kept = self._kept.of(functions).hypotheses
-        for row in rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)].tolist():
-            if row not in kept:
-                kept[row] = self._hypotheses(functions, row, ignore_actual=True)
-            yield kept[row]
+        rows = rows[:: max(1, len(rows) // MOST_HYPOTHETICAL)]
+        key = tuple(map(constant_key, functions))
+        # Where a grader declares no extremes, they are those of the sample's own grades.
+        is_shared = None not in key and self._extremes.keys() >= self._columns.known_grades
+        shared = self._columns.kept_hypotheses(key, rows) if is_shared else None
+        kept, names = (self._kept.of(functions).hypotheses, rows) if shared is None else shared
+        for row, name in zip(rows.tolist(), names.tolist(), strict=True):
+            if name not in kept:
+                kept[name] = self._hypotheses(functions, row, ignore_actual=True)
+            yield kept[name]
 
     def _hypotheses(self, functions: Sequence[Function], row: int, *, ignore_actual: bool = False) -> list[list[float]]:
         attempt = self._columns.attempts[row]
@@ -385,7 +390,10 @@ class OutcomeReader:
 
     def holds_text(self, grade: str) -> bool:
         """Return whether a grade holds text: a value of it does, or one that its grader declares."""
-        values = [*graded_options(self.values(grade))]
+        raw = self.values(grade)
+        if set(map(type, raw)) <= {*PLAIN_TYPES, type(None)} and raw.count(None) < len(raw):
+            return False  # most samples: a plan reads hundreds
+        values = [*graded_options(raw)]
         if not values and self._columns.attempts:
             values = [*self._declared(grade, self._columns.prompt(0))]
         return any(isinstance(value, str) for value in values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,9 @@ from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns,
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
 from pytest_fairness.stats.selection import ranks
+
+KeptHypotheses = dict[Hashable, dict[int, list[list[float]]]]
+"""The values of functions under each way to grade an attempt, by function and row: the same in all resamples."""
 
 
 class SourcePool:
@@ -34,6 +37,7 @@ class SourcePool:
         self._confidence: float = arguments.get("confidence", 0.95)
         self._extremes = extremes
         self._rows = np.arange(len(attempts), dtype=np.int64).reshape(-1, repetitions)
+        self._hypotheses: KeptHypotheses = {}
         sources = self.columns.sources.codes[self._rows[:, 0]]
         ends = np.cumsum(np.bincount(sources, minlength=self.sources))[:-1]
         self._prompts = np.split(np.argsort(sources, kind="stable"), ends)
@@ -61,7 +65,7 @@ class SourcePool:
         rows = table.ravel()
         prompt_codes = np.repeat(np.arange(len(prompts)), table.shape[1])
         copy_codes = copies[prompt_codes]
-        columns = Resample(self.columns, rows)
+        columns = Resample(self.columns, rows, self._hypotheses)
         columns.sources = Clustering(copy_codes, len(sources))
         columns.prompts = Clustering(prompt_codes, len(prompts))
         columns.items = _within_copies(copy_codes, self.columns.items[rows])
@@ -150,9 +154,9 @@ class AdjustedSampler:
 class Resample(Columns):
     """Rows of other columns, whose attributes and grades are read once for all resamples."""
 
-    def __init__(self, whole: Columns, rows: Rows) -> None:
+    def __init__(self, whole: Columns, rows: Rows, hypotheses: KeptHypotheses) -> None:
         self.__dict__.update(whole.__dict__)
-        self._whole, self._selected = whole, rows
+        self._whole, self._selected, self._hypotheses = whole, rows, hypotheses
         self._attributes, self._attribute_names = {}, whole.known_attributes
         self._new_grades: Mapping[str, list[Grade]] = {}
         self._has_propensities = whole.has_propensities
@@ -164,6 +168,14 @@ class Resample(Columns):
         self._new_grades, self._grades = grades, set(grades)
         self.attempts = Rebuilt(self._build_attempts, self.count)
         self._has_propensities = hold_propensities({name: grade} for name, own in grades.items() for grade in own)
+
+    @property
+    def served_by(self) -> list[str | None] | None:
+        names = self._whole.served_by
+        return None if names is None else [names[row] for row in self._selected.tolist()]
+
+    def kept_hypotheses(self, key: Hashable, rows: Rows) -> tuple[dict[int, list[list[float]]], Rows]:
+        return self._hypotheses.setdefault(key, {}), self._selected[rows]
 
     def attribute(self, name: str) -> Attribute:
         if name not in self._attributes:

@@ -27,6 +27,8 @@ from pytest_fairness.stats.selection import ranks
 GOLDEN_RATIO = (5**0.5 - 1) / 2
 """The fractional parts of its multiples fill the range from 0 to 1 evenly, however many there are."""
 
+MOST_STEPS = 20
+"""The most steps of a scale; longer ones have values at equal distances."""
 COMPETENCE = 0.6
 """The share of a fair model's answers that a control decides: 80 and 20% of yes at its two levels."""
 GAP_SPREAD = 0.15
@@ -110,6 +112,30 @@ def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> d
         raise FairnessError(f"expected shares {dict(expected)} are {1 - rest:.3g} in all: they must be 1")
     shares |= {value: round(max(rest, 0.0) / len(others), 12) for value in others}
     return {value: shares[value] for value in sorted(shares, key=_sort_key)}
+
+
+def possible_values(extremes: Callable[[Prompt], Sequence[Any]], prompt: Prompt) -> Sequence[Any]:
+    """Return the values that a grade can have: between two numbers that are the ends of a scale all that it has.
+
+    At its ends alone a rating would vary as much as one can, and a plan ask for twice the items.
+
+    >>> possible_values(lambda _: (1.0, 5.0), Prompt("From 1 to 5?"))
+    (1.0, 2.0, 3.0, 4.0, 5.0)
+    >>> possible_values(lambda _: (False, True), Prompt("Yes or no?"))
+    (False, True)
+    """
+    values = extremes(prompt)
+    if (
+        len(values) != 2
+        or not all(isinstance(value, int | float) for value in values)
+        or abs(values[1] - values[0]) <= 1
+    ):
+        return values
+    low, high = sorted(values)
+    steps = int(min(high - low, MOST_STEPS))
+    is_whole = all(isinstance(value, int) for value in values)
+    scale = (low + (high - low) * step / steps for step in range(steps + 1))
+    return tuple(round(value) if is_whole else value for value in scale)
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:

@@ -26,6 +26,8 @@ from pytest_fairness.stats.responses import find_responses
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
+QUIET_ROOM = 3.5
+"""Standard errors between an interval and a veto from which on a simulated slice is taken to have none."""
 _FLOOR = "over half, and without them nothing is fair"
 
 
@@ -42,6 +44,10 @@ class ThresholdDesign:
     clusters: bool = True
     """Whether its intervals account for clusters that nobody has declared. Not in samples drawn with replacement, in
     which the copies of a source are alike.
+    """
+    quiet: int = 0
+    """The number of slices that are too far from a veto to be judged in a simulated sample (`count_quiet`): they only
+    take their shares of the error.
     """
 
 
@@ -64,8 +70,17 @@ def judge_threshold(
     if design.clusters:
         judgment = _with_undeclared_clusters(test, sample, judgment, options)
     try:
-        if design.slices:
-            judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
+        if design.quiet:
+            judgment = _with_slices(judgment, (), design.quiet)
+        elif design.slices:
+            most = 0 if options.get("reports", True) else sum(len(sample.groups(name)) for name in design.slices)
+            if most and _broken_comparison(judgment.comparisons, most + 1) is not None:
+                # Whatever its slices are, a simulated sample is unfair: nobody reads which of them are as well.
+                judgment = _with_slices(judgment, (), most)
+            else:
+                judgment = _with_slices(judgment, _judge_slices(test, sample, judgment, design.slices, options))
+        if judgment.verdict is Verdict.UNFAIR and not options.get("reports", True):
+            return judgment  # what follows adds nothing to the verdict
         outcomes = _outcomes(judgment)
         # An invalid one has a reason of its own slice and groups.
         is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
@@ -114,7 +129,31 @@ def _broken_comparison(comparisons: Sequence[Comparison], claims: int) -> Compar
     return None
 
 
-def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
+def count_quiet(judgment: Judgment) -> int:
+    """Return the number of claims of slices if each is far from a veto, so that it hardly ever has one; else 0."""
+    is_quiet = judgment.slices and not judgment.sensitivity
+    return judgment.claims - 1 if is_quiet and all(map(_is_quiet, judgment.slices)) else 0
+
+
+def _is_quiet(part: JudgedSlice) -> bool:
+    return part.state is not SliceState.UNMEASURED and all(
+        _room_to_veto(one) >= QUIET_ROOM for comparison in part.comparisons for one in comparison.of_members()
+    )
+
+
+def _room_to_veto(comparison: Comparison) -> float:
+    """Return how far an interval is from lying outside its bound as a whole, in standard errors."""
+    estimate, bound = comparison.estimate, comparison.bound
+    low, high = estimate.strict_ends
+    end, sign = (high, 1) if comparison.op in (">", ">=") else (low, -1)
+    error = estimate.error
+    if estimate.log_scale and min(end, bound, estimate.value) > 0:
+        end, bound, error = math.log(end), math.log(bound), error / estimate.value
+    room = sign * (end - bound)
+    return room / error if error > 0 else math.copysign(math.inf, room)
+
+
+def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice], quiet: int = 0) -> Judgment:
     """Return the judgment of a threshold whose slices have a veto.
 
     The pooled claim and the slices are one family: *unfair* is claimed by Holm's (1979) procedure over all of them.
@@ -123,10 +162,11 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
     Args:
         judgment: The pooled judgment; its interval decides *fair*.
         slices: The slices, judged at the pooled claim's confidence.
+        quiet: The number of further slices, none of which has a veto.
     """
     claims = {"": judgment.comparisons} | {part.name: part.comparisons for part in slices if part.comparisons}
     broken: dict[str, Comparison] = {}
-    share = len(claims)
+    share = len(claims) + quiet
     # test_unfair_slices_are_those_of_holm
     while share and (
         new := {
@@ -136,13 +176,13 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice]) -> Judgment:
         }
     ):
         broken |= new
-        share = len(claims) - len(broken)
+        share = len(claims) + quiet - len(broken)
     corrected = {
         name: tuple(comparison.corrected(max(share, 1)) for comparison in comparisons)
         for name, comparisons in claims.items()
     }
     judged = tuple(_with_state(part, corrected.get(part.name, ())) for part in slices)
-    judgment = replace(judgment, comparisons=corrected[""], slices=judged, claims=len(claims))
+    judgment = replace(judgment, comparisons=corrected[""], slices=judged, claims=len(claims) + quiet)
     if broken:
         name = "" if "" in broken else max(broken, key=lambda name: _distance(broken[name]))
         deciding = replace(broken[name], estimate=broken[name].estimate.as_claimed())

@@ -26,8 +26,10 @@ MAY_IMPORT = {
     "imports": {"core", "stats", "imports"},
     "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
     "report": {"core", "store", "stats", "report"},
+    "planning": {"core", "stats", "planning"},
     "plugin": {
         "core",
+        "planning",
         "models",
         "graders",
         "store",
@@ -69,6 +71,7 @@ ANYWHERE = {
     "engine": {"tenacity"},
     "stats": {"numpy"},
     "report": {"jinja2", "markupsafe"},
+    "planning": set[str](),
     "plugin": {"pytest"},
     "cli": set[str](),
     **UPSTAIRS,

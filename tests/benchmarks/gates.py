@@ -34,12 +34,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.planning.error_rates import ErrorRateSample, estimate_error_rates
+from pytest_fairness.planning.forecasts import Forecast
+from pytest_fairness.planning.predictions import explain_never_fair
 from pytest_fairness.plugin.dry_runs import plan
-from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, estimate_error_rates
-from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.dry_runs.predictions import explain_never_fair
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.plugin.evaluation import ThresholdTest, evaluate_on
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.profiles import AUDIT, GATE
 from pytest_fairness.plugin.stored_samples import restore_measured
@@ -50,6 +50,8 @@ from tests.benchmarks.planted import ON_BOUND, TIMES, PlantedBias
 ROOT = Path(__file__).parents[2]
 BROKEN = 0.001
 """The p-value under which errors are too many for the promise, over the thresholds of all suites (Bonferroni)."""
+SECONDS = 5.0
+"""CPU seconds for the certificate of a threshold."""
 RECORDERS = ("record", "_record")
 """The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""
 
@@ -65,8 +67,11 @@ class Rehearsal:
         if out and out.exists():
             self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
 
-    def predict(self, item: pytest.Function, row: PlannedThreshold, pilot_data: PilotData) -> PlannedThreshold:
+    def predict(
+        self, threshold: ThresholdTest, row: PlannedThreshold, pilot_data: PilotData, _seconds: float
+    ) -> PlannedThreshold:
         """Judge or certify one threshold, and keep its figures."""
+        item = threshold.item
         for name in dir(item.module):
             if name.startswith(RECORDERS):
                 setattr(item.module, name, lambda *_args, **_options: None)
@@ -109,7 +114,7 @@ class Rehearsal:
             "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
             "below": None if detectable is None else detectable.below,
             "above": None if detectable is None else detectable.above,
-            "cannot_pass": "" if any(fair) else explain_never_fair(item, pilot_data),
+            "cannot_pass": "" if any(fair) else explain_never_fair(ThresholdTest(item), pilot_data),
         }
 
 
@@ -130,7 +135,7 @@ def _certified(item: pytest.Function, pilot_data: PilotData) -> dict[str, Any]:
     view = restored.from_selection(restored.selection.whole(confidence=confidence))
     stored = ErrorRateSample(sample, view, measured.tail)
     try:
-        row = estimate_error_rates(item, row, stored, 0)
+        row = estimate_error_rates(ThresholdTest(item), row, stored, 0, SECONDS)
     except FairnessError as error:
         return {"reason": str(error)}
     checks = {check.error: {"share": check.share, "at_most": check.at_most} for check in row.checks}

@@ -30,8 +30,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pytest_fairness.plugin.dry_runs.adjusted_samples import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
-from pytest_fairness.plugin.dry_runs.adjusted_samples import SHARES as PLANNED
+from pytest_fairness.planning.adjusted_samples import ADJUSTED_DRAWS, MOST_MEASURED, interval_width
+from pytest_fairness.planning.adjusted_samples import SHARES as PLANNED
 from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.history import ClusterMap
 from pytest_fairness.stats.measured import Measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import error_rates, predictions
+from pytest_fairness.planning import error_rates, predictions
 from tests.helpers.fork_server import set_constants
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli import main
-from pytest_fairness.plugin.dry_runs import error_rates as under_test
+from pytest_fairness.planning import error_rates as under_test
 from pytest_fairness.stats.linear_estimate import LinearEstimate
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import adjusted_samples, predictions
+from pytest_fairness.planning import adjusted_samples, predictions
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped

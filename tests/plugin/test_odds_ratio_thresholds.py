@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.planning import predictions
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import Project, unwrapped

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
-from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.planning import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
@@ -115,6 +115,22 @@ def test_plan_agrees_with_the_reference(project: Project) -> None:
 
 
 @pytest.mark.slow
+@few_draws
+def test_rating_is_planned_over_all_values_of_its_scale(project: Project) -> None:
+    def probe(more: str) -> str:
+        rated = project_sources.PROBE.replace('"hired": YesNo()', '"hired": Rating(1, 5)')
+        return rated.replace("@pytest", "from pytest_fairness import Rating\n\n\n@pytest").replace(")}", f")}}{more}")
+
+    test = project_sources.threshold('assert measured.mean("hired") <= 3.5', name="test_mean")
+    plans = []
+    for more in ("", ', expected={"hired": {1: 0.2, 2: 0.2, 3: 0.2, 4: 0.2, 5: 0.2}}'):
+        conftest = project_sources.application({"woman": 0.7, "man": 0.7}, version="1")
+        project.write_suite(test, conftest=conftest, count=60, probe=probe(more))
+        plans.append(plan(project)["thresholds"]["mean"])
+    assert plans[0] == plans[1]
+    assert shares(plans[0])[0] > 0.8  # as two values, in 66% of runs
+
+
 @few_draws
 def test_assumptions_can_be_set(project: Project) -> None:
     write(project, ALIKE, count=50)

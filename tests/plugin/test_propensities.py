@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.planning import predictions
 from tests.helpers.fork_server import set_constants
 from tests.helpers.http_server import serving
 from tests.helpers.project import Project, every_mode, failures, shown, unwrapped

@@ -16,7 +16,7 @@ from pytest_fairness.core.dry_run_results import NeededLabels
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.verdicts import judge
-from pytest_fairness.plugin.dry_runs.forecasts import Forecast
+from pytest_fairness.planning.forecasts import Forecast
 from pytest_fairness.report.exports.labels import doubt, priority_draw, sizes_by_doubt
 from pytest_fairness.stats.measured import Measured
 

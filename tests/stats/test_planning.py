@@ -16,7 +16,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment, judge
-from pytest_fairness.plugin.dry_runs.forecasts import Forecast
+from pytest_fairness.planning.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pilot_samples import PilotSampler, Resample, SourcePool

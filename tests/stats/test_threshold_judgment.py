@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import holm, p_unfair
-from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, count_quiet, judge_threshold
 from tests.helpers.examples import examples
 
 CASES = ("strong", "fair", "weak")
@@ -427,6 +428,27 @@ def test_unfair_slices_are_those_of_holm(shares: list[float], seed: int) -> None
     unfair = [p <= 0.025 for p in corrected]
     assert (judgment.verdict is Verdict.UNFAIR) is any(unfair)
     assert [part.state is SliceState.UNFAIR for part in judgment.slices] == unfair[1:]
+
+
+def test_slices_far_from_a_veto_are_quiet_and_only_share_the_error() -> None:
+    def far(measured: Measured) -> None:
+        assert abs(measured.difference("yes", by="group", of="a", to="b")) <= 0.4
+
+    measured = sample(follows)
+    design = ThresholdDesign(slices=("language",))
+    judgment = judge_threshold(far, measured, design, reports=False)
+    assert count_quiet(judgment) == 2
+    quick = judge_threshold(far, measured, replace(design, quiet=2), reports=False)
+    assert (quick.verdict, quick.claims, quick.slices) == (judgment.verdict, judgment.claims, ())
+    assert quick.comparisons[0].estimate.strict_ends == judgment.comparisons[0].estimate.strict_ends
+
+
+def test_slice_near_a_veto_is_not_quiet() -> None:
+    def harms_one(prompt: Mapping[str, Any]) -> float:
+        return follows(prompt) * (0.6 if (prompt["language"], prompt["group"]) == ("de", "a") else 1)
+
+    design = ThresholdDesign(slices=("language",))
+    assert not count_quiet(judge_threshold(small_gap, sample(harms_one), design, reports=False))
 
 
 def test_ungraded_choice_with_a_control_is_invalid() -> None:

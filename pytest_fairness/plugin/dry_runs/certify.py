@@ -14,10 +14,14 @@ import pytest
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import align_columns
+from pytest_fairness.planning import error_rates
+from pytest_fairness.planning.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
+from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import uses_baseline
+from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.error_rates import ErrorRateSample, add_holm_results, estimate_error_rates
+from pytest_fairness.plugin.evaluation import ThresholdTest
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.stored_samples import find_sample_key, load_sample, restore_measured
@@ -34,12 +38,16 @@ class ErrorRateCheck:
 
     def __init__(self, dry_run: DryRun[CertifiedThreshold]) -> None:
         self._dry_run = dry_run
+        self._budget: TimeBudget | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Certify one threshold; it is skipped if nothing can be concluded."""
         __tracebackhide__ = True
-        row = certify_threshold(pyfuncitem)
+        if self._budget is None:
+            self._budget = TimeBudget(error_rates.SECONDS, sum(map(is_threshold, pyfuncitem.session.items)))
+        with self._budget.share() as seconds:
+            row = certify_threshold(pyfuncitem, seconds)
         self._dry_run.attach(pyfuncitem, row)
         if row.reason:
             pytest.skip(f"not certified: {row.reason}")
@@ -59,10 +67,14 @@ class ErrorRateCheck:
         yield from format_notes(rows, width)
 
 
-def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
+def certify_threshold(item: pytest.Function, seconds: float) -> CertifiedThreshold:
     """Return the error rates of a threshold on the stored sample of its probe and model.
 
     The row has a ``reason`` if nothing can be concluded. The test fails if there is no such sample.
+
+    Args:
+        item: The threshold's test.
+        seconds: The CPU seconds for its samples.
     """
     fairness = item.config.stash[SESSION]
     run = fairness.settings.certify or ""
@@ -88,7 +100,7 @@ def certify_threshold(item: pytest.Function) -> CertifiedThreshold:
         confidence = measured.first_look(1).confidence
         view = restored.from_selection(restored.selection.whole(confidence=confidence))
         stored = ErrorRateSample(sample, view, measured.tail)
-        return estimate_error_rates(item, row, stored, fairness.settings.seed)
+        return estimate_error_rates(ThresholdTest(item), row, stored, fairness.settings.seed, seconds)
     except FairnessError as error:
         return replace(row, reason=str(error))
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.dry_run_results import CallCost
+from pytest_fairness.planning.predictions import FEWEST_SOURCES
 from pytest_fairness.plugin.cost_estimate import assumed_output, calls_by_grader, most_grader_calls
 from pytest_fairness.plugin.judges import UNNAMED_JUDGE
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
-from pytest_fairness.plugin.sequential_looks import Look
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
     import numpy as np
 
     from pytest_fairness.core.attempts import Answer
+    from pytest_fairness.core.items import Prompt
     from pytest_fairness.plugin.earlier_answers import EarlierModel
     from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation
     from pytest_fairness.store.samples import StoredSample
 
-FEWEST_SOURCES = 5
-"""The fewest sources of a pilot; with fewer the variance between them is not known."""
 MOST_RUNS = 10
 """The most runs of the store that are tried for the adjustment, if no run is named."""
 CHARACTERS = 4
@@ -64,6 +63,16 @@ class PilotData:
         return PilotData(self._fairness, self._measured, drawn_repetitions=repetitions) if repetitions else None
 
     @property
+    def items(self) -> int:
+        """The items of the planned run."""
+        return len(self.probe.items)
+
+    @property
+    def most_attempts(self) -> int:
+        """The attempts of the last planned look."""
+        return self.look.plan[-1].attempts
+
+    @property
     def attempts(self) -> int:
         """The attempts of the planned run."""
         return sum(len(item.prompts) for item in self.probe.items) * self.repetitions
@@ -88,15 +97,24 @@ class PilotData:
         """
         return self._draw_sample(number, times, gap, self.repetitions)
 
-    def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[Look, Measured]]:
-        """Yield each look of one run with its sample, which includes those of earlier looks."""
+    def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[float | None, int, Measured]]:
+        """Yield each look of one run with its sample, which includes those of earlier looks.
+
+        Args:
+            number: The number of the run.
+            gap: The gap between groups.
+
+        Yields:
+            The tail of its claims of unfairness, None for a single look; its attempts; its sample.
+        """
         last = self.look.plan[-1]
         sample = self._draw_sample(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
         for index in range(1, self.look.total + 1):
             look = replace(self.look, number=index)
             sources = round(self.sources * look.size.clusters / self.look.size.clusters)
             selection = sample.selection.first(sources, look.size.repetitions, look.confidence)
-            yield look, sample.from_selection(selection)
+            strict_tail = None if look.total == 1 else look.strict_tail
+            yield strict_tail, look.size.attempts, sample.from_selection(selection)
 
     def _draw_sample(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
         generator = self._generator(number)
@@ -269,12 +287,16 @@ class PilotData:
         )
 
     def _get_simulation(self, repetitions: int) -> Simulation:
-        from pytest_fairness.stats.simulation import Simulation
+        from pytest_fairness.stats.simulation import Simulation, possible_values
 
         if repetitions not in self._simulations:
             extremes = self._measured.extremes
-            grades = {name: extremes.get(name, lambda _: (False, True)) for name in self._measured.graders}
-            supply, propensities = self._make_supply(repetitions), self.is_propensity
+            grades = {
+                name: partial(possible_values, extremes[name]) if name in extremes else _true_or_false
+                for name in self._measured.graders
+            }
+            supply = self._supply if repetitions == self.repetitions else self._make_supply(repetitions)
+            propensities = self.is_propensity
             self._simulations[repetitions] = Simulation(
                 supply,
                 grades,
@@ -329,6 +351,10 @@ class PilotData:
             return []
         attempts = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
         return [graded.attempt.answer for graded in attempts if graded.attempt.answer is not None]
+
+
+def _true_or_false(_: Prompt) -> tuple[bool, bool]:
+    return False, True
 
 
 def _is_rate(shares: Mapping[Any, Any] | float) -> bool:

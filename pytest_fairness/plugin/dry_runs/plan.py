@@ -8,13 +8,16 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.planning import predictions
+from pytest_fairness.planning.predictions import predict
+from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.baseline import uses_baseline
 from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.dry_runs.predictions import predict
+from pytest_fairness.plugin.evaluation import ThresholdTest
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.terminal_text import group_by_model
 
@@ -27,7 +30,10 @@ class Plan:
     def __init__(self, dry_run: DryRun[PlannedThreshold]) -> None:
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
-        self._pilot_data: dict[tuple[str, str], PilotData] = {}
+        self._key = "", ""
+        self._pilot_data: PilotData | None = None
+        """The simulated runs of the latest probe: thresholds of one stand together, and a large one takes memory."""
+        self._budget: TimeBudget | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
@@ -46,9 +52,9 @@ class Plan:
     def _row(self, item: pytest.Function) -> PlannedThreshold:
         measured = lazy_measured(item.funcargs["measured"])
         key = measured.probe.id, measured.subject.key
-        if key not in self._pilot_data:
-            self._pilot_data[key] = PilotData(self._fairness, measured)
-        pilot_data = self._pilot_data[key]
+        if self._pilot_data is None or key != self._key:
+            self._key, self._pilot_data = key, PilotData(self._fairness, measured)
+        pilot_data = self._pilot_data
         row = PlannedThreshold(
             id=item.nodeid,
             suite=measured.probe.suite,
@@ -62,7 +68,10 @@ class Plan:
             basis="pilot" if pilot_data.has_pilot else "assumptions",
             cost=pilot_data.cost(),
         )
-        return predict(item, row, pilot_data, sum(map(is_threshold, item.session.items)))
+        if self._budget is None:
+            self._budget = TimeBudget(predictions.SECONDS, sum(map(is_threshold, item.session.items)))
+        with self._budget.share() as seconds:
+            return predict(ThresholdTest(item), row, pilot_data, seconds)
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""
@@ -81,6 +90,7 @@ class Plan:
 
     def _lines(self, model: str, rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
         settings = self._fairness.settings
-        yield from plan_tables.format_table(rows, width)
         total = plan_tables.compute_total(model, rows, settings)
+        yield from plan_tables.format_propensities(rows, total, width)
+        yield from plan_tables.format_table(rows, width)
         yield from plan_tables.format_notes(rows, total, settings, width)

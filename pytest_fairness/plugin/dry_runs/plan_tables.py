@@ -86,6 +86,25 @@ def _estimate_seconds(calls: int, costs: Sequence[CallCost], settings: Settings)
     return calls * sum(seconds) / len(seconds) / concurrency if seconds else None
 
 
+def format_propensities(rows: Sequence[PlannedThreshold], total: ModelPlan, width: int) -> Iterator[str]:
+    """Yield the cheapest road first: the probabilities of options, and what they cost; nothing where it is none."""
+    if not total.propensities:
+        return
+    costs = {row.probe: row.cost for row in rows}.values()
+    price = "" if total.price is None else f", about {sum(map(_propensities_usd, costs)):,.2f} USD"
+    text = (
+        f"--fairness-propensity makes {counted(total.propensities, 'call')} of one token in place of {total.drawn:,}"
+        f"{price}, of a model that gives probabilities; add it to plan them, and to compare what both need"
+    )
+    yield from wrap_text(text, width)
+
+
+def _propensities_usd(cost: CallCost) -> float:
+    """Return what the calls of a probe cost with ``--fairness-propensity``: one token of output each."""
+    price = cost.price or (0.0, 0.0)
+    return cost.propensities * (cost.input * price[0] + price[1]) / 1e6
+
+
 def format_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
     """Yield the notes below a table: on thresholds, on the basis of the plan, and on the cost of the run."""
     for text in (*_threshold_notes(rows), _format_basis(rows, settings), *_run_notes(rows, total, settings)):
@@ -177,12 +196,6 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
     yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs{condition}"
     new_calls = total.calls - total.stored
     yield f"{counted(total.calls, 'call')}, {total.stored:,} of them in the store: {new_calls:,} to make"
-    if total.propensities:
-        yield (
-            f"--fairness-propensity makes {counted(total.propensities, 'call')} of one token in place of "
-            f"{total.drawn:,}, "
-            "of a model that gives probabilities; add it to plan them, and to compare what both need"
-        )
     if new_calls and total.stored:
         yield "a judged pilot counts as a run of its threshold: the next run has a wider interval"
     if new_calls:
@@ -205,7 +218,9 @@ def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     if price is None:
         yield "price not known: --fairness-price IN/OUT (USD per million tokens)"
     else:
-        yield f"about {total.cost_usd:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
+        usd = total.cost_usd or 0.0
+        graded = f", up to {usd + total.questions_usd:,.2f} with its graders," if total.questions_usd else ""
+        yield f"about {usd:,.2f} USD{graded} at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
         yield "time not known: no stored answer shows it; give --fairness-rate N (calls per second)"
     else:

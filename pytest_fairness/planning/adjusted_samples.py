@@ -7,11 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_fairness.core.dry_run_results import AdjustedPlan, NeededSample
-from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.planning.protocols import SimulatedRuns, Threshold
 
 if TYPE_CHECKING:
     from pytest_fairness.core.dependence import Dependence
@@ -30,41 +27,41 @@ Widths = Mapping[tuple[str, str, str], float]
 """Mean squared widths of the intervals of a threshold over samples, by metric and slice."""
 
 
-def plan_adjusted(item: pytest.Function, pilot_data: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
+def plan_adjusted(threshold: Threshold, runs: SimulatedRuns, needed: NeededSample | None) -> AdjustedPlan | None:
     """Return the items of an adjusted sample whose interval is as wide as that of ``needed`` items without adjustment.
 
     Each earlier model is sampled as if it were the new one, and adjusted by the others; the smallest saving counts. A
     model that resembles the others less saves less.
 
     Args:
-        item: The threshold, set up.
-        pilot_data: The planned run.
+        threshold: The threshold.
+        runs: The planned run.
         needed: The sample for *fair* in 80% of runs, if there is one.
 
     Returns:
         The plan; None without earlier models that have answered every item.
     """
-    earlier = pilot_data.earlier_models
+    earlier = runs.earlier_models
     if not earlier:
         return None
-    runs = list(dict.fromkeys(model.run for model in earlier))
-    plain = AdjustedPlan(runs=runs, models=len(earlier))
-    samplers = pilot_data.adjusted_samplers(MOST_MEASURED)
+    names = list(dict.fromkeys(model.run for model in earlier))
+    plain = AdjustedPlan(runs=names, models=len(earlier))
+    samplers = runs.adjusted_samplers(MOST_MEASURED)
     if needed is None or not samplers or needed.items >= samplers[0].items:
         return plain
-    per_item = pilot_data.attempts / len(pilot_data.probe.items)
-    shares = [_find_share(item, pilot_data, sampler, needed.items) for sampler in samplers]
+    per_item = runs.attempts / runs.items
+    shares = [_find_share(threshold, runs, sampler, needed.items) for sampler in samplers]
     sufficient = [share for share in shares if share is not None]
     if len(sufficient) < len(shares):
         return plain
     items = math.ceil(max(sufficient) * needed.items)
     calls, plain_calls = (math.ceil(number * per_item) for number in (items, needed.items))
-    return AdjustedPlan(runs=runs, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
+    return AdjustedPlan(runs=names, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
 
 
-def _find_share(item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
+def _find_share(threshold: Threshold, runs: SimulatedRuns, sampler: AdjustedSampler, size: int) -> float | None:
     """Return the smallest of `SHARES` whose adjusted intervals are as narrow as those of ``size`` plain items."""
-    samples = _ThresholdSamples(item, pilot_data, sampler)
+    samples = _ThresholdSamples(threshold, runs, sampler)
     plain_widths = samples.widths(size, adjusted=False)
     low, high = 0, len(SHARES)
     while low < high:
@@ -80,9 +77,9 @@ def _find_share(item: pytest.Function, pilot_data: PilotData, sampler: AdjustedS
 class _ThresholdSamples:
     """A threshold on samples of one earlier model, in the same orders for each size."""
 
-    def __init__(self, item: pytest.Function, pilot_data: PilotData, sampler: AdjustedSampler) -> None:
-        self._item, self._sampler, self._repetitions = item, sampler, pilot_data.repetitions
-        self._orders = pilot_data.orders(sampler.items, ADJUSTED_DRAWS)
+    def __init__(self, threshold: Threshold, runs: SimulatedRuns, sampler: AdjustedSampler) -> None:
+        self._threshold, self._sampler, self._repetitions = threshold, sampler, runs.repetitions
+        self._orders = runs.orders(sampler.items, ADJUSTED_DRAWS)
         self._dependence: Dependence | None = None
 
     def widths(self, size: int, *, adjusted: bool) -> Widths:
@@ -95,7 +92,7 @@ class _ThresholdSamples:
         return {name: fmean(widths) for name, widths in squares.items()}
 
     def _estimates(self, sample: Measured) -> Sequence[Estimate]:
-        judgment = evaluate_on(self._item, sample, self._dependence)
+        judgment = self._threshold.judge(sample, self._dependence)
         self._dependence = judgment.dependence or self._dependence
         return judgment.estimates
 

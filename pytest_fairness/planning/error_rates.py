@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_fairness.core.answer_formats import VARIANT
 from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.decisions import Verdict
@@ -22,7 +20,8 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.planning.predictions import SampleJudge
+from pytest_fairness.planning.protocols import Answers, Threshold
 from pytest_fairness.stats.power import rate_ratio, rate_variance
 from pytest_fairness.stats.pvalues import holm
 
@@ -32,16 +31,15 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.columns import Floats, Rows
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.permutation import PlantedBias
-    from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
 """Samples for each truth in the first stage, if there is time."""
 STAGES = 3
 """The number of stages, each with twice as many samples in all as the one before."""
-FEWEST_DRAWS = 20
+FEWEST_DRAWS = 12
 """The fewest samples for each truth, whatever the time."""
-SECONDS = 5.0
-"""CPU seconds for a threshold."""
+SECONDS = 30.0
+"""CPU seconds for the samples of all thresholds, but for the fewest of each truth."""
 BEYOND = 0.875
 """The planted ratio beyond the bound, as a share of the bound: 0.7 for a bound of 0.8."""
 ENOUGH = 2.0
@@ -64,7 +62,7 @@ class Truth:
 class ErrorRateSample:
     """A stored sample on which thresholds are certified."""
 
-    sample: StoredSample
+    sample: Answers
     measured: Measured
     """Its metrics, at the confidence of a threshold's first run."""
     promise: float
@@ -76,20 +74,21 @@ Draw = Callable[["np.random.Generator", Truth], "Measured"]
 
 
 def estimate_error_rates(
-    item: pytest.Function, row: CertifiedThreshold, stored: ErrorRateSample, seed: int
+    threshold: Threshold, row: CertifiedThreshold, stored: ErrorRateSample, seed: int, seconds: float
 ) -> CertifiedThreshold:
     """Return a row with the error rates of its threshold, and the verdicts at parity, on the bound and beyond it.
 
     Args:
-        item: The threshold's test.
+        threshold: The threshold.
         row: The row, still without results.
         stored: The run's sample.
         seed: Seed of the drawn samples.
+        seconds: The CPU seconds for them, but for the fewest of each truth.
 
     Raises:
         FairnessError: Nothing can be concluded, for example since the threshold compares neither groups nor a mean.
     """
-    judgment = evaluate_on(item, stored.measured)
+    judgment = threshold.judge(stored.measured)
     if judgment.mistake:
         raise FairnessError(judgment.mistake)
     comparison = _group_comparison(judgment)
@@ -98,12 +97,13 @@ def estimate_error_rates(
     else:
         truths, note, draw = _prepare_permutations(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
+    # Slices that are not judged can only make more samples fair; where *unfair* is the error, all are.
+    judges = {
+        name: SampleJudge(threshold, judgment.dependence, all_slices="parity" not in truths or name == "parity")
+        for name in truths
+    }
     counts, draws, doubt = _count_verdicts(
-        lambda sample: evaluate_on(item, sample, judgment.dependence, reports=False).verdict,
-        draw,
-        truths,
-        (seed, zlib.crc32(item.nodeid.encode())),
-        stored,
+        judges, draw, truths, (seed, zlib.crc32(threshold.id.encode())), stored, seconds
     )
     return replace(
         row,
@@ -276,11 +276,12 @@ def _choose_differences(low: float | None, high: float | None, rate: float) -> P
 
 
 def _count_verdicts(
-    verdict: Callable[[Measured], Verdict],
+    judges: Mapping[str, Callable[[Measured], Judgment]],
     draw: Draw,
     truths: Mapping[str, Truth],
     seed: Sequence[int],
     stored: ErrorRateSample,
+    seconds: float,
 ) -> tuple[dict[str, Counter[Verdict]], int, float]:
     """Return the verdicts on samples of each truth, the number of samples, and the error probability of an upper end.
 
@@ -291,12 +292,12 @@ def _count_verdicts(
 
     generator = np.random.default_rng(list(seed))
     counts = {name: Counter[Verdict]() for name in truths}
-    deadline = time.process_time() + SECONDS
+    deadline = time.process_time() + seconds
     doubt = DOUBT / STAGES
     stages = [DRAWS * 2**stage for stage in range(STAGES)]
     for drawn in range(1, stages[-1] + 1):
         for name, truth in truths.items():
-            counts[name][verdict(draw(generator, truth))] += 1
+            counts[name][judges[name](draw(generator, truth)).verdict] += 1
         if drawn >= FEWEST_DRAWS and time.process_time() > deadline:
             break
         if drawn in stages:
