@@ -22,12 +22,14 @@ from pytest_fairness.core.decisions import (
 )
 from pytest_fairness.core.errors import FairnessError, MisuseError, NoSuchNameError, did_you_mean, short_repr
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
+from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 
 Ends = Callable[[float], tuple[float, float]]
 """A function from the probability to err on either side (0.025 for a 95% interval) to the ends of an interval."""
-
+Projection = Callable[[float, SampleChange], tuple[float, float, float]]
+"""A function from the same and a change of the sample to both ends and the standard error."""
 
 _VERDICTS = {
     Decision.TRUE: Verdict.FAIR,
@@ -126,7 +128,12 @@ class Estimate(ComparableNumber):
     equal_sources: float = 0.0
     """The sources of equal size that its sources are worth; 0 where it is not known."""
     fewest_sources: int = 0
-    """The sources of equal size of which a claim is likely to find enough that differ; 0 where it needs none."""
+    """The sources of equal size of which a claim is likely to find enough that differ, or enough events; 0 where it
+    needs none."""
+    levels: int = 0
+    """The number of levels of a crossed factor, in the group with the fewest; 0 without one."""
+    levels_unit: str = ""
+    """The noun for them: ``values of name in each group``."""
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""
@@ -183,6 +190,8 @@ class Estimate(ComparableNumber):
     """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
     strict_at: Ends | None = None
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
+    projection: Projection | None = None
+    """The interval of a changed sample; None where its error alone shows it."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness, at a look; None: that of the interval."""
     scale: MarkScale | None = None
@@ -306,6 +315,7 @@ class Estimate(ComparableNumber):
             strict_low=strict_low,
             strict_high=strict_high,
             ends_at=_mapped(self.ends_at, ends),
+            projection=_projected(self.projection, ends),
             strict_at=_mapped(self.strict_at, ends),
         )
 
@@ -537,6 +547,15 @@ def unsealed(estimate: Estimate) -> Estimate:
 
 def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
     return None if ends is None else lambda tail: change(*ends(tail))
+
+
+def _projected(projection: Projection | None, ends: Callable[[float, float], tuple[float, float]]) -> Projection | None:
+    def changed(tail: float, change: SampleChange) -> tuple[float, float, float]:
+        assert projection is not None  # noqa: S101 - for the type
+        low, high, error = projection(tail, change)
+        return *ends(low, high), error
+
+    return None if projection is None else changed
 
 
 def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:

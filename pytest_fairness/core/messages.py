@@ -14,14 +14,15 @@ from pytest_fairness.core.formatting import (
     format_tallies,
     span_text,
 )
+from pytest_fairness.core.limits import Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.sensitivity import SliceState
-from pytest_fairness.core.verdicts import Judgment, growth_to_decide, limiting_ends
+from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
 MOST_GROWTH = 10
 """The growth of a data set from which on it is not said to be written, but that the data set cannot decide."""
-UNEQUAL = 0.5
-"""The share of sources that they are worth, below which their sizes decide, and not their number."""
+AS_FIRST = "a first run would have decided it: the interval of a later run is wider"
+"""The end of the advice on a threshold that the number of its run limits."""
 
 
 def _relation(judgment: Judgment) -> str:
@@ -41,32 +42,52 @@ def advice(judgment: Judgment) -> str:
         return f"{judgment.sensitivity}{whole}"
     if judgment.deciding is None:
         return judgment.reason
-    estimate = judgment.deciding.estimate
+    estimate, limit = judgment.deciding.estimate, judgment.limit
     if not judgment.straddles and (reason := judgment.reason or estimate.sparse):
-        return reason
-    # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
-    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
-    bounds = [c.bound for c in judgment.about_deciding]
-    growth = growth_to_decide(estimate, bounds, judgment.next_share)
+        return "; ".join(filter(None, (reason, limit_text(limit) if limit else "")))
     narrow = narrow_band_text(judgment)
-    if is_open_by_ungraded(judgment):
-        text = f"its ungraded answers alone can move it across the bound: more {unit} will not help"
-    elif growth is None:
-        text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
-    else:
-        worth = estimate.equal_sources or now
-        has, of_size = f"has {now:,}", ""
-        if worth < UNEQUAL * now:
-            has, of_size = f"{has}, so unequal that they are worth {worth:.1f}", " of equal size"
-        needed = max(now, math.ceil(worth * growth)) if of_size else max(now + 1, math.ceil(now * growth))
-        text = f"needs about {needed:,} {unit}{of_size} ({has}) for 80% power{_way_to(needed, now, judgment)}"
-    if same := _without_variation(estimate):
-        text = f"{same}: nothing varies, so find out whether it could, by a control; more {unit} only repeat it"
+    text = ""
+    if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
+        text = limit_text(limit)
+        if limit.kind in (LimitKind.SIZE, LimitKind.RUNS):
+            text += _way_to(limit, judgment)
+        if same := _without_variation(estimate):
+            only = f"find out whether it could, by a control; more {limit.unit} only repeat it"
+            text = f"{same}: nothing varies, so {only}"
     return "; ".join(filter(None, (judgment.reason, narrow, text)))
 
 
-def _way_to(needed: int, now: int, judgment: Judgment) -> str:
+def limit_text(limit: Limit) -> str:
+    """Return what limits a threshold, with the number that would decide it.
+
+    >>> limit_text(Limit(kind=LimitKind.SIZE, unit="items", has=120, needs=417))
+    'needs about 417 items (has 120) for 80% power'
+    >>> limit_text(Limit(kind=LimitKind.LEVELS, unit="values of name in each group", has=8, needs=16))
+    'needs about 16 values of name in each group (has 8) for 80% power: more items alone will not do'
+    >>> limit_text(Limit(kind=LimitKind.BOUND, unit="items", has=40))
+    'the estimate is on the bound: more items will not help'
+    """
+    if limit.kind == LimitKind.UNGRADED:
+        return f"its ungraded answers alone can move it across the bound: more {limit.unit} will not help"
+    if limit.needs is None and limit.kind == LimitKind.RUNS:
+        return AS_FIRST
+    if limit.needs is None:
+        return f"the estimate is on the bound: more {limit.unit} will not help"
+    has, of_size = f"has {limit.has:,}", ""
+    if limit.worth is not None:
+        has, of_size = f"{has}, so unequal that they are worth {limit.worth:.1f}", " of equal size"
+    text = f"needs about {limit.needs:,} {limit.unit}{of_size} ({has}) for 80% power"
+    if limit.kind == LimitKind.RUNS:
+        return f"{AS_FIRST}; {text}"
+    if limit.kind != LimitKind.LEVELS:
+        return text
+    besides = "" if limit.items is None else f", and about {limit.items:,} items with them"
+    return f"{text}{besides}: more items alone will not do"
+
+
+def _way_to(limit: Limit, judgment: Judgment) -> str:
     """Return where as many items or sources come from; empty where some more of them must be written."""
+    needed, now = limit.needs or 0, limit.has
     most = round(now * judgment.larger)
     if judgment.sampling and needed <= most:
         return f": the full sample has about {most:,}, run without {judgment.sampling}"

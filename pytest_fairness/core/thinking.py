@@ -27,8 +27,14 @@ _BRACKETS = lazy_pattern(
 square brackets (Magistral), channels (gpt-oss, Gemma), unused tokens (MedGemma) and sentences (Ollama, Granite). A tag
 of an unknown model is recognized by its name."""
 
-_HINTS = ("<", "\uff1c", "\u25c1", "[", "assistant", "analysis", "thinking", "thought\n", "here's", "here is")
+_HINTS = ("<", "\uff1c", "\u25c1", "[th", "[/th", "assistant", "done thinking.", "here's my", "here is my")
 """Texts of which each mark has one: most answers have none, and the search for marks takes long."""
+
+_OPENINGS = ("analysis", "thinking", "thought\n", "here's a", "here is a")
+"""Texts of which each mark at the very start has one."""
+
+_OPENING = 60
+"""The number of characters in which such a mark lies."""
 
 _SPECIAL = lazy_pattern(
     r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|<\|turn>|<turn\|>|</s>|<eos>|<end_of_turn>"
@@ -44,7 +50,7 @@ class _Mark(NamedTuple):
 
 def _marks(text: str) -> Iterator[_Mark]:
     folded = fold(text)
-    if not any(hint in folded for hint in _HINTS):
+    if not any(map(folded.__contains__, _HINTS)) and not any(map(folded[:_OPENING].__contains__, _OPENINGS)):
         return
     for match in _BRACKETS.finditer(text):
         group, name = match.lastgroup, match[match.lastgroup or 0].casefold()
@@ -79,7 +85,8 @@ def without_thinking(text: str) -> str:
         is_thinking, position = mark.opens, mark.end
     if is_thinking:
         return ""
-    return _SPECIAL.sub("", "".join([*parts, text[position:]])).strip()
+    rest = "".join([*parts, text[position:]])
+    return _SPECIAL.sub("", rest).strip() if "<" in rest or "\uff1c" in rest else rest.strip()
 
 
 def split_thinking(text: str) -> tuple[str, str | None]:

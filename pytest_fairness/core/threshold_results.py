@@ -14,6 +14,7 @@ from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.breakdown import ExampleResult, GroupValue
 from pytest_fairness.core.causes import CauseResult, SharedCauseResult
 from pytest_fairness.core.json_objects import finite
+from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.serialization import FLAT, OPTIONAL, JsonRecord, key
@@ -374,6 +375,8 @@ class ThresholdResult(JsonRecord):
     flip_probability: float | None = None
     outside_probability: float | None = None
     advice: str = ""
+    limit: Limit | None = field(default=None, metadata=OPTIONAL)
+    """The limit of an undecided threshold, with the number that it needs; ``advice`` has it in words."""
     causes: Sequence[CauseResult] = ()
     """The causes of an invalid verdict, or of answers that keep it open."""
     p_value: float | None = None

@@ -21,6 +21,7 @@ from pytest_fairness.core.dependence import (
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import format_bound, format_subject
+from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
@@ -61,8 +62,8 @@ class Judgment:
     """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
-    next_share: float = 1.0
-    """The error probability of the next run's intervals over that of this run's."""
+    limit: Limit | None = None
+    """The limit of an undecided one; None where it is not known."""
     larger: float = 1.0
     """The size of the full sample over that of the part which ``sampling`` takes."""
     sampling: str = ""
@@ -418,84 +419,3 @@ def limiting_ends(estimate: Estimate) -> tuple[float, float]:
     if estimate.ends_at is None or not sum(estimate.ungraded.values()):
         return estimate.value, estimate.value
     return estimate.ends_at(0.5)
-
-
-def growth_to_decide(estimate: Estimate, bounds: Sequence[float], next_share: float) -> float | None:
-    """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
-
-    The verdict is that of a run with ``next_share`` times the error probability of the estimate's interval. The error
-    of an estimate shrinks with the square root of their number, and Student's t with its degrees of freedom. An end
-    that the unseen share holds, beyond what the error explains, comes nearer as ``1 - tail ** (1 / number)``; where all
-    clusters agree, that is all: as many more that agree as well are sure to decide it. None
-    where the estimate, or what its ungraded answers may move it to, lies so near a bound that more would hardly help
-    (over 1,000 times as many).
-    """
-    from statistics import NormalDist
-
-    normal = NormalDist()
-    if not bounds or estimate.invalid or not estimate.error > 0:
-        return None
-    tail = next_share * (1 - estimate.confidence) / 2
-    ends = estimate.ends_at(tail) if next_share < 1 and estimate.ends_at else (estimate.low, estimate.high)
-    numbers = [estimate.value, *ends, *limiting_ends(estimate), *(estimate.span or (math.nan, math.nan)), *bounds]
-    error = estimate.error
-    if estimate.log_scale and estimate.value > 0:  # an interval of a ratio is one of its logarithm
-        numbers = [math.log(number) if number > 0 else -math.inf for number in numbers]
-        error /= estimate.value
-    value, low, high, least, most, lowest, highest, *on_scale = numbers
-    below, above = (least, low, lowest), (most, high, highest)
-    rooms, unseen = [], []
-    for bound, position in zip(bounds, on_scale, strict=True):
-        limit, end, extreme = below if position < value else above
-        room, gap, whole = (abs(other - limit) for other in (position, end, extreme))
-        if (position < limit) is not (position < value) or not room:
-            return None
-        rooms.append((room, error * _error_ratio(estimate, bound)))
-        if math.isfinite(gap / room):
-            unseen.append(_unseen_growth(gap, room, whole if math.isfinite(whole) else 1.0))
-    worth = estimate.equal_sources or estimate.sources or estimate.items
-    growth = max(1.0, estimate.fewest_sources / max(worth, 1.0), *unseen)
-    if estimate.agreed:
-        return growth if growth <= 1000 else None
-    while growth <= 1000:
-        quantile = _t_quantile(-normal.inv_cdf(tail), estimate.df * growth)
-        power = normal.inv_cdf(0.8) * error
-        if all(power + quantile * error_there <= room * math.sqrt(growth) for room, error_there in rooms):
-            return growth
-        growth *= 1.01
-    return None
-
-
-def _error_ratio(estimate: Estimate, bound: float) -> float:
-    """Return the error of a rate of ``bound`` over that of the estimate; 1 for any other metric.
-
-    An interval ends at the value that is just rejected, so the error there counts.
-    """
-    if estimate.kind is not MetricKind.RATE or not (0 < bound < 1 and 0 < estimate.value < 1):
-        return 1.0
-    return math.sqrt(bound * (1 - bound) / (estimate.value * (1 - estimate.value)))
-
-
-def _unseen_growth(gap: float, room: float, whole: float) -> float:
-    """Return the growth at which an unseen share at the end of the span moves an estimate by ``room``, not by ``gap``.
-
-    At most that of an error, with whose square root every end comes nearer: the gap may be one.
-
-    Args:
-        gap: The distance of the interval's end.
-        room: The distance of the bound.
-        whole: The distance of the end of the span.
-    """
-    growth = math.log1p(-gap / whole) / math.log1p(-room / whole) if max(gap, room) < whole else gap / room
-    return min(growth, (gap / room) ** 2)
-
-
-def _t_quantile(z: float, df: float) -> float:
-    """Return the quantile of Student's t where that of the normal distribution is z (Wallace 1959, too far below 2).
-
-    >>> [round(_t_quantile(1.96, df), 2) for df in (2, 4, 20, math.inf)]
-    [4.48, 2.79, 2.09, 1.96]
-    """
-    if math.isinf(df):
-        return z
-    return math.sqrt(df * math.expm1((z * (8 * df + 3) / (8 * df + 1)) ** 2 / df))

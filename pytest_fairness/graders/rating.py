@@ -18,6 +18,7 @@ from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.lazy_patterns import fold
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.answer import extract_answer
+from pytest_fairness.graders.extraction.focus import focus
 from pytest_fairness.graders.extraction.normalization import CJK, answer_text, normalize_characters, trim_and_fold
 from pytest_fairness.graders.extraction.vocabulary import OptionMention
 from pytest_fairness.graders.refusal import nothing_read, refuses
@@ -72,7 +73,7 @@ class Rating(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v6"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v7"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """Return the extreme values that an ungraded attempt could have had: both ends of the scale."""
@@ -83,7 +84,8 @@ class Rating(DeclarativeGrader):
         if not trim_and_fold(text):
             return nothing_read(answer, "no answer")
         scale = RatingScale(float(self.low), float(self.high))
-        extracted = extract_answer(scale.remove_scale(normalize_characters(scale.normalize_numbers(text))), scale)
+        focused = focus(normalize_characters(scale.normalize_numbers(text)), scale.first_words)
+        extracted = extract_answer(scale.remove_scale(focused), scale)
         if not extracted.is_single:
             return nothing_read(answer, extracted.reason)
         if not extracted.certain and refuses(text):
@@ -100,6 +102,7 @@ _TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eight
 _NUMBER_WORDS = {word: float(value) for value, word in enumerate(_UNITS)} | {
     word: 10.0 * value for value, word in enumerate(_TENS, start=1)
 }
+_FIRST_WORDS = frozenset({"0", *_NUMBER_WORDS})
 _DIGITS = (
     r"(?:(?<=[^\W\d]:)-?|(?<![\w.,:/-])(?:-|minus |negative )|(?<![\w.,:/#$\u00a3\u20ac-]))"
     r"\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
@@ -195,6 +198,10 @@ _UNIT_OF_RATING = patterns.pattern(
 
 _FRACTIONS = {"\u00bd": ".5", "\u00bc": ".25", "\u00be": ".75"}
 _FRACTION = re.compile(r"(?:(?<![\w.,/])(\d{1,9}) ?)?([\u00bc-\u00be](?!\d))")
+_SUM = re.compile(r"(?<![\w.,])\d{1,6}(?:\s?[+x*\u00d7]\s?\d{1,6}){1,9}\s?=\s?(?=\d)")
+"""A sum or a product before its result."""
+_ARTICLE_BEFORE_ONE = patterns.pattern(r"\b(?:an?|the|this|that|each|every|any|no) [^\W\d_]{3,15} $")
+"""Words before the "one" of "an extreme one"."""
 _DASH_AS_MINUS = re.compile(r"(?<![\w)\]])(?<![\d)\]] )[\u2013\u2014\ufe63](?=\d)")
 _THOUSANDS = re.compile(r"(?<![\w.,'])\d{1,3}(?:([,.' \u00a0\u2009\u202f])\d{3})(?:\1\d{3}){0,4}(?![\d'])(?![,.]\d{3})")
 _THOUSANDS_OR_DECIMALS = re.compile(r",\d{3}\Z")
@@ -207,6 +214,10 @@ _TO = (
     r"|\u5206?\u5230|\u81f3|(?<=[dt][ea]n))\s{0,3}"
 )
 """The "to" of "1 to 10", in the languages of the suites."""
+_BOUND = (
+    r"(?:minim(?:um|al\w{0,2})|maxim(?:um|al\w{0,2})|m[i\u00ed]nim[oa]|m[a\u00e1]xim[oa]|massim[oa]|lowest"
+    r"|highest|extreme)"
+)
 _UP_TO = r"(?:'?(?:y?[ae])(?: kadar)?(?=\s)|\s?\uae4c\uc9c0(?:\uc758)?|\s?\u5206)?"
 
 
@@ -223,6 +234,10 @@ class RatingScale:
     labels: Mapping[str, frozenset[Any]] = field(default_factory=dict, init=False)
     label_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
     unknown: ClassVar[None] = None
+
+    @property
+    def first_words(self) -> frozenset[str]:
+        return _FIRST_WORDS
 
     @property
     def all_values(self) -> frozenset[Any]:
@@ -242,9 +257,13 @@ class RatingScale:
         >>> RatingScale(0, 200_000).normalize_numbers("85,000")
         '85000'
         """
-        text = _FRACTION.sub(lambda match: f"{match[1] or 0}{_FRACTIONS[match[2]]}", text.replace("\u2212", "-"))
+        text = text.replace("\u2212", "-")
+        if any(map(text.__contains__, _FRACTIONS)):
+            text = _FRACTION.sub(lambda match: f"{match[1] or 0}{_FRACTIONS[match[2]]}", text)
         if self.low < 0:
             text = _DASH_AS_MINUS.sub("-", text)
+        if "=" in text:
+            text = _SUM.sub("", text)
         if self.high >= 1000:
             text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
         return text
@@ -274,13 +293,22 @@ class RatingScale:
     def remove_scale(self, text: str) -> str:
         """Return a text without the words that describe the scale itself: "on a scale of 1 to 10"."""
         low, high = _number_pattern(self.low), _number_pattern(self.high)
+        low_or_high = f"(?:{low}|{high})"
         note = r"(?:\s?\([^()\n]{0,60}\))?"
         span = rf"(?<![\w.]){low}{note}{_TO}{high}{_UP_TO}(?![\w]|[.,]\d|\s?/){note}"
         return patterns.pattern(
             rf"\(?(?:\b(?:scale|range)\b(?: \w{{2,9}}){{0,2}}:?\s{{0,3}}|\b(?:from|between)\s)?{span}(?: scale)?\)?"
             rf"|(?:\b(?:where|with|and)|[,;(])\s{{0,3}}(?:an? )?(?:{low}|{high})\s{{0,3}}"
             r"(?:=|(?:is|being|means|meaning|represents|representing|for)\b)[^,;.)\n]{0,60}"
-            rf"|\b{high}[- ](?:point|star)s? scale",
+            rf"|\b{high}[- ](?:point|star)s? scale"
+            rf"|(?<!of )(?<!of a )(?<!of the )"
+            rf"(?:\b(?:an?|the|with|un|una|le|il|el|das|ein|einem|om)\s){{0,2}}(?<!\w){_BOUND}(?: (?:score"
+            rf"|rating|value|possible|note))?"
+            rf"(?:\s?[:=]| (?:is|of|de|di|ist|von|est|es|\u00e8|\u00e9|van))?\s(?:{low}|{high})(?![\w/]|[.,]\d)"
+            rf"|(?:\b(?:an?|as|da|weil|que|car|because)\s)?(?<![\w.,]){low_or_high} (?:is|being|ist|es|est|\u00e8"
+            rf"|\u00e9)"
+            rf" (?:the |das |el |la |le |il |an? )?(?:\w{{3,10}} )?{_BOUND}(?: (?:score|rating|value|number))?"
+            rf"|(?<![\w.,]){low_or_high} (?:das|der|die) {_BOUND}(?: (?:ist|darstellt))?"
         ).sub(" ; ", _SCALE_FIRST.sub(" ", text))
 
     def _find_ratings(self, text: str) -> Iterator[tuple[re.Match[str], OptionMention]]:
@@ -314,6 +342,8 @@ class RatingScale:
             return None
         if match["first"].casefold() == "one" and not (match["scale"] or _ENDS.match(text, end)):
             return None  # "this one is better"
+        if match["first"].casefold() == "one" and _ARTICLE_BEFORE_ONE.search(before):
+            return None
         if self.high < 1000 and _THOUSANDS_OR_DECIMALS.search(match["first"]):
             return None
         if _COUNTED.search(before) and _AFTER_COUNTED.match(text, end):

@@ -81,7 +81,7 @@ class YesNo(DeclarativeGrader):
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
         words = f"yes={sorted(self.yes)!r}, no={sorted(self.no)!r}"
-        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v7"
+        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v8"
 
     def as_propensity(self) -> YesNo:
         """Return a copy of this grader that grades by probabilities."""
@@ -104,7 +104,7 @@ class YesNo(DeclarativeGrader):
             return grade_propensities(answer, self.continuations(prompt), {"yes": True, "no": False})
         from pytest_fairness.graders.yes_no_words import grade_words
 
-        return grade_words(answer, self.yes, self.no)
+        return grade_words(prompt, answer, self.yes, self.no)
 
 
 @explains_construction

@@ -6,11 +6,13 @@ from functools import lru_cache
 
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.lazy_patterns import caseless_pattern
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.lazy_patterns import caseless_pattern, lower
 from pytest_fairness.graders.extraction import languages
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.final_statement import ExtractedAnswer
 from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
+from pytest_fairness.graders.extraction.questions import contradicts, find_question
 from pytest_fairness.graders.extraction.vocabulary import Vocabulary, build_vocabulary
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
@@ -71,19 +73,25 @@ def check_words(yes: tuple[str, ...], no: tuple[str, ...]) -> None:
         raise FairnessError(f"YesNo has {words} for yes and for no: give each word one meaning")
 
 
-def grade_words(answer: Answer, yes: tuple[str, ...], no: tuple[str, ...]) -> Grade:
-    """Return whether an answer says yes or no, given the user's words for them."""
+def grade_words(prompt: Prompt, answer: Answer, yes: tuple[str, ...], no: tuple[str, ...]) -> Grade:
+    """Return whether an answer to a prompt says yes or no, given the user's words for them."""
     text = answer_text(answer)
     if not text:
         return nothing_read(answer, "no answer")
-    if _TWICE_DENIED.search(strip_markup(text)):
+    plain = strip_markup(text)
+    folded = lower(plain)
+    if _TWICE_DENIED.search(plain if "no to" in folded else plain[:_SHORT]):
         return nothing_read(answer, "a no to a refusal")
     text = _EMPHATIC_YES.sub("Yes", _EMPHATIC_NO.sub("No", text))
-    text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
+    text = _NO_TO_THE_ASKER.sub("", text)
+    if "true that" in folded or "no " in folded or "no." in folded:
+        text = _NO_IDIOMS.sub(" ", text)
     extract = _extract_from_short if len(text) <= _SHORT else _extract
     extracted = extract(text, yes, no)
     if not extracted.is_single or (not extracted.certain and refuses(text)):
         return nothing_read(answer, extracted.reason or "a word for yes or no in a refusal")
+    if contradicts(text, extracted.value, find_question(prompt.text)):
+        return nothing_read(answer, "it goes on with the opposite")
     return Grade(extracted.value)
 
 

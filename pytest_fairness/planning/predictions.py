@@ -20,6 +20,8 @@ from pytest_fairness.core.dry_run_results import (
     ScenarioResult,
 )
 from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.limits import LimitKind
+from pytest_fairness.core.messages import limit_text
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.planning.adjusted_samples import plan_adjusted
 from pytest_fairness.planning.forecasts import Forecast
@@ -102,7 +104,8 @@ def predict(threshold: Threshold, row: PlannedThreshold, runs: SimulatedRuns, se
         with_gap = _simulate_looks(threshold, runs, seconds, gap)
         scenarios.append(with_gap.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
     cannot_pass = "" if planned.share(Verdict.FAIR) else explain_never_fair(threshold, runs)
-    needed = None if cannot_pass else _find_needed_sample(threshold, runs, forecast, planned, deadline)
+    levels = "" if cannot_pass else _limiting_levels(planned.judgments)
+    needed = None if cannot_pass or levels else _find_needed_sample(threshold, runs, forecast, planned, deadline)
     return replace(
         row,
         cannot_pass=cannot_pass,
@@ -113,8 +116,26 @@ def predict(threshold: Threshold, row: PlannedThreshold, runs: SimulatedRuns, se
         drawn=None if needed is None else _find_needed_drawn_sample(threshold, runs, seconds),
         adjusted=plan_adjusted(threshold, runs, needed),
         detectable=None if forecast is None else forecast.detectable(),
-        narrow="" if forecast is None else forecast.narrow_band(),
+        narrow=levels or ("" if forecast is None else forecast.narrow_band()),
     )
+
+
+def _limiting_levels(judgments: Sequence[Judgment]) -> str:
+    """Return what limits most of the undecided runs, where that is the levels of a crossed factor; else an empty text.
+
+    Then no number of items makes it fair in 80% of runs, and simulations of more items would show nothing else.
+    """
+    from pytest_fairness.stats.limits import with_limit
+    from pytest_fairness.stats.power import POWER
+
+    undecided = [judgment for judgment in judgments if judgment.verdict is Verdict.UNDECIDED]
+    if len(undecided) < (1 - POWER) * len(judgments):
+        return ""
+    limits = [limit for judgment in undecided if (limit := with_limit(judgment).limit) is not None]
+    by_levels = sorted(
+        (limit for limit in limits if limit.kind == LimitKind.LEVELS), key=lambda limit: limit.needs or 0
+    )
+    return limit_text(by_levels[len(by_levels) // 2]) if 2 * len(by_levels) > len(undecided) else ""
 
 
 def _find_needed_labels(threshold: Threshold, runs: SimulatedRuns, forecast: Forecast | None) -> NeededLabels | None:
@@ -209,6 +230,8 @@ def explain_never_fair(threshold: Threshold, runs: SimulatedRuns) -> str:
     The best answers of a model treat all groups alike, without variation. A threshold that is undecided or invalid with
     them has too small a sample or too strict bounds; one that is unfair with them is about something else than parity.
     """
+    from pytest_fairness.stats.limits import with_limit
+
     judgments = []
     for sample in runs.favorable():
         judgments.append(threshold.judge(sample, reports=False))
@@ -221,7 +244,9 @@ def explain_never_fair(threshold: Threshold, runs: SimulatedRuns) -> str:
         best = min(undecided, key=_interval_width)
         assert best.deciding is not None  # noqa: S101 - chosen above
         numbers = best.deciding.estimate.text([comparison.bound for comparison in best.about_deciding])
-        return f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
+        text = f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
+        limit = with_limit(best).limit
+        return text if limit is None else f"{text}; {limit_text(limit)}"
     if all(judgment.verdict is Verdict.INVALID for judgment in judgments):
         reasons = Counter(map(_invalid_reason, judgments))
         return reasons.most_common(1)[0][0]

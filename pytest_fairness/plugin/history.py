@@ -10,6 +10,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.formatting import format_bound
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.threshold_results import LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
@@ -97,12 +98,16 @@ class JudgedRuns:
             baseline: A digest of the answers of another run that it is compared with; empty for none.
         """
         model = digest(measured.lifetime)
+        compared = [comparison.estimate for comparison in judgment.comparisons]
         question = [
             format_conditions(judgment),
             sorted(measured.fingerprints.items()),
             measured.tail,
             *([repr(design)] if design != type(design)() else []),
             *([baseline] if baseline else []),
+            # `test_another_analysis_of_the_same_answers_is_another_run`: a function may change under its name.
+            *sorted({f"{one.value:.6g}" for one in compared if one.kind is MetricKind.CUSTOM}),
+            *([crossed] if (crossed := measured.arguments.get("crossed")) else []),
         ]
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
 from pytest_fairness.plugin.profiles import SMALLEST_SHARE, SMOKE
-from pytest_fairness.plugin.sequential_looks import Look, plan_looks
+from pytest_fairness.plugin.sequential_looks import Look, plan_looks, select_items
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.stored_samples import conditions
@@ -34,7 +35,7 @@ from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt, SampleCounts
-    from pytest_fairness.core.items import Prompt
+    from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
@@ -240,29 +241,45 @@ class LazyMeasured:
 
     @property
     def is_declared(self) -> bool:
-        """Whether the sample of the first look is the one that the probe declares."""
+        """Whether the sample of the first look is the one that the probe declares, in the model's first answers to it.
+
+        Of fresh answers the best of several could be judged: `test_fresh_answers_are_a_later_run`.
+        """
         first = self._samples[1]
-        return not self.is_tryout and (first.items, len(first.attempts)) == self.probe.declared
+        if self.is_tryout or (first.items, len(first.attempts)) != self.probe.declared:
+            return False
+        prompts = {graded.prompt.digest for graded in first.attempts}
+        repetition = min(graded.attempt.repetition for graded in first.attempts)
+        return not (repetition and self._fairness.store.runs.has_answers(self.subject.key, prompts, repetition))
 
     @property
-    def is_unseen(self) -> bool:
-        """Whether nothing else was asked of the model that can have chosen this part of the declared sample.
+    def seen(self) -> int:
+        """The number of other samples that can have chosen this part of the declared one: 0 where nothing was seen.
 
-        No other run has asked the probe's questions, nor has an earlier session of this run asked others of them.
+        Another run has asked some of its questions, under this probe or another, or others of the probe's; so has an
+        earlier session of this run.
         """
-        if self.is_tryout:
-            return False
         runs, run, key = self._fairness.store.runs, self._fairness.run, self.subject.key
-        stored = runs.sample(run, self.probe.id, key)
-        own = {graded.attempt.key for graded in self._samples[1].attempts}
-        if stored is not None and not {graded.attempt.key for graded in stored.attempts} <= own:
-            return False
-        return not runs.has_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
+        others = runs.count_others(run, self.probe.id, key, self.subject.name if self.unversioned else "")
+        digests = runs.asked_prompts(run, key)
+        items = [item for item in self._all_items if any(prompt.digest in digests for prompt in item.prompts)]
+        # Another threshold may be at a later look already.
+        size = next((size.items for size in self.look.plan if size.items >= len(items)), 0)
+        is_own = {item.id for item in items} <= {item.id for item in select_items(self.probe, size)}
+        is_new = all(graded.attempt.at is None for graded in self._samples[1].attempts)
+        return others if is_own and is_new and not self.is_tryout else max(others, 1)
+
+    @property
+    def _all_items(self) -> list[ProbeItem]:
+        return [*self.probe.items, *self.probe.reserve, *self.probe.filtered]
 
     @property
     def lifetime(self) -> str:
-        """The key by which the runs of a threshold are counted: of the model, or of an unversioned application."""
-        return self.unversioned or self.subject.key
+        """The key by which the runs of a threshold are counted: of the model, or of an unversioned application.
+
+        Another seed draws other answers of the same model: `test_another_seed_of_the_model_is_a_later_run`.
+        """
+        return self.unversioned or re.sub(r"([?&])seed=-?\d+(&|$)", r"\1", self.subject.key).rstrip("?&")
 
     @property
     def unversioned(self) -> str:
@@ -327,7 +344,8 @@ class LazyMeasured:
             run=self._fairness.run,
             session=store.session,
         )
-        return store.looks.take(look, others, is_declared=self.is_declared, is_unseen=self.is_unseen)
+        is_declared = self.is_declared
+        return store.looks.take(look, others, is_declared=is_declared, seen=0 if is_declared else self.seen)
 
     def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
         """Save the verdict of a look; a look without a verdict is deleted."""

@@ -80,7 +80,7 @@ class Look:
 
     def design(self, probe: Probe) -> tuple[list[ProbeItem], int]:
         """Return the items and repetitions of this look."""
-        return sorted(_select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
+        return sorted(select_items(probe, self.size.items), key=lambda item: item.id), self.size.repetitions
 
     def _tail(self, spending: Spending) -> float:
         from pytest_fairness.stats.sequential import look_tails, run_tail
@@ -103,7 +103,7 @@ def plan_looks(probe: Probe, repetitions: int, looks: int, *, items_only: bool =
     for number in range(1, looks + 1):
         items = min(first * number, most)
         look_repetitions = repetitions if items_only else math.floor(repetitions * first * number / items + 0.5)
-        look_items = _select_items(probe, items)
+        look_items = select_items(probe, items)
         attempts = look_repetitions * sum(len(item.prompts) for item in look_items)
         size = Size(items, look_repetitions, attempts, _count_clusters(look_items, probe))
         if not sizes or size.attempts > sizes[-1].attempts:
@@ -116,7 +116,8 @@ def count_clusters(probe: Probe) -> int:
     return _count_clusters(probe.items, probe)
 
 
-def _select_items(probe: Probe, number: int) -> list[ProbeItem]:
+def select_items(probe: Probe, number: int) -> list[ProbeItem]:
+    """Return the items of a look that has so many."""
     return [*probe.items, *probe.reserve[: number - len(probe.items)]]
 
 
@@ -125,21 +126,24 @@ def _count_clusters(items: Iterable[ProbeItem], probe: Probe) -> int:
     return len({(True, item.source) if by_source and item.source is not None else (False, item.id) for item in items})
 
 
-def explain_items_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
-    """Return a note if no number of repetitions would decide a threshold, given its estimate; else an empty text.
+def explain_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
+    """Return a note if no further look would decide a threshold, given its estimate; else an empty text.
 
-    The error between items or sources remains with any number of repetitions: error * sqrt(1 - share).
+    The error between items or sources remains with any number of repetitions, and what the names or formats of a few
+    levels add remains with any number of items.
     """
-    from pytest_fairness.stats.quantiles import t_quantile
+    from pytest_fairness.stats.limits import find_limit, stays_open
 
-    if judgment.deciding is None or look.size.items < len(probe.items) + len(probe.reserve):
-        return ""
-    estimate = judgment.deciding.estimate
-    if estimate.repetition_share is None or estimate.invalid:
+    if judgment.deciding is None:
         return ""
     last = replace(look, number=look.total)
     tail = max(last.own_tail, last.strict_tail)
-    remaining = t_quantile(tail, estimate.df) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
-    distance = min(abs(estimate.value - comparison.bound) for comparison in judgment.about_deciding)
-    unit = "sources" if 0 < estimate.sources < estimate.items else "items"
-    return f"more repetitions cannot decide it: its {unit} limit it" if distance < remaining else ""
+    estimate, bounds = judgment.deciding.estimate, [comparison.bound for comparison in judgment.about_deciding]
+    grows = look.size.items < len(probe.items) + len(probe.reserve)
+    if (grows and look.total == 1) or not stays_open(estimate, bounds, tail, grows=grows):
+        return ""
+    limit = find_limit(estimate, bounds)
+    unit = "" if limit is None else limit.unit
+    if not grows:
+        return f"more repetitions cannot decide it: its {unit} limit it"
+    return f"more items cannot decide it: its {unit} limit it" if limit is not None and limit.kind == "levels" else ""

@@ -33,7 +33,7 @@ from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.profiles import smallest_sample
 from pytest_fairness.plugin.report_data import CAUSE, COMPETENCE, ESTIMATES, EXCUSE, THRESHOLD, clear, write
-from pytest_fairness.plugin.sequential_looks import Look, explain_items_limit
+from pytest_fairness.plugin.sequential_looks import Look, explain_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.report.decisions import acceptance_phrase
@@ -158,8 +158,11 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
-        limit = explain_items_limit(judgment, measured.look, measured.probe)
-        return replace(judgment, reason=limit, next_share=measured.look.next_share)
+        from pytest_fairness.stats.limits import with_limit
+
+        limit = explain_limit(judgment, measured.look, measured.probe)
+        first_tail = replace(measured.look, run=1).own_tail if measured.look.run > 1 else None
+        return with_limit(replace(judgment, reason=limit), measured.look.next_share, first_tail)
     return judgment
 
 

@@ -451,6 +451,7 @@ def earlier_runs(row: ThresholdResult) -> str:
     if looks.tryout:
         return f"a try-out: evaluated at {format_level(row.estimate.confidence)} confidence"
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
+    before = before or "other answers of the model to this probe"
     text = (
         f"run {looks.run} of this threshold on this model (before: {before}): "
         f"evaluated at {format_level(row.estimate.confidence)} confidence"

@@ -22,7 +22,7 @@ FEWEST_LEVELS = 5
 SIGNIFICANCE = 0.01
 """Probability of clusters by an attribute though nothing varies by it, over all attributes.
 
-By simulation they are found in at most 0.4% of such samples (docs/statistics.md).
+By simulation they are found in 0.5% of such samples (docs/simulations.md).
 """
 SMALLEST_RATIO = 1.5
 """Smallest ratio of the variance to the assumed one at which an interval is computed with other clusters."""
@@ -74,6 +74,7 @@ def find_undeclared_clusters(measured: Measured, estimates: Iterable[Estimate]) 
     if not candidates.attributes:
         return None
     influences = [np.asarray(own) for estimate in estimates if (own := _prompt_influences(estimate)) is not None]
+    # test_effects_that_both_groups_share_are_no_clusters
     significance = SIGNIFICANCE / len(candidates.attributes) / max(len(influences), 1)
     significant = [clusters for own in influences for clusters in candidates.significant(own, significance)]
     return max(significant, key=lambda clusters: clusters.ratio, default=None)
@@ -124,6 +125,7 @@ class _Candidates:
             by_cell = _Variance.of(own, sources * (int(levels.max()) + 1) + levels)
             crossed = by_cell.clusters > by_source.clusters
             base = by_cell if crossed else by_source
+            # test_few_values_are_no_clusters
             if not FEWEST_LEVELS <= by_level.clusters <= base.clusters / 2:
                 continue
             ratio = (by_source.value + by_level.value - base.value) / by_source.value
@@ -141,6 +143,7 @@ def _possible_clusters(columns: Columns) -> Iterator[tuple[str, Codes]]:
     codes = {name: columns.attribute(name).codes for name in names}
     few = [own for own in codes.values() if np.unique(own).size < FEWEST_LEVELS]
     for name, own in codes.items():
+        # test_fixed_sources_are_no_clusters
         if np.unique(own[own != ABSENT]).size >= FEWEST_LEVELS and not _is_fixed(columns, own):
             yield name, _join_designs(own, few)
 
@@ -176,6 +179,7 @@ def _join_designs(codes: Codes, few: Sequence[Codes]) -> Codes:
     """
     values, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     designs = [design for design in few if np.array_equal(design, design[first][inverse])]
+    # test_design_of_kinds_is_no_cluster
     if not designs or ABSENT in values:
         return codes
     _, cells = np.unique(np.stack([design[first] for design in designs]), axis=1, return_inverse=True)

@@ -42,6 +42,10 @@ class Attribute:
         return self.labels.index(label) if label in self.labels else len(self.labels)
 
 
+UNDECLARED = "clusters by "
+"""The beginning of the name of a crossed factor that nobody has declared."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clustering:
     """A partition of attempts into ``size`` clusters, as a code per attempt."""
@@ -155,7 +159,7 @@ class Columns:
         columns = copy(self)
         if crossed:
             labels = tuple(map(str, range(int(codes.max()) + 1)))
-            columns.crossed = f"clusters by {name}"
+            columns.crossed = f"{UNDECLARED}{name}"
             columns._attributes = {**self._attributes, columns.crossed: Attribute(codes, labels, codes[:0])}
         else:
             own = np.where(codes == ABSENT, int(codes.max()) + 1 + self.sources.codes, codes)

@@ -150,8 +150,10 @@ def linearize(
     unseen: EndsAt | None = None
     if functional.extremes is not None:
         unseen = partial(unseen_ends, functional, values, number, functional.extremes(values))
+    # test_equal_numbers_may_be_exceeded_within_a_span
     elif span is not None and all(map(math.isfinite, span)):
         unseen = partial(unseen_span_ends, value, number, span)
+    # test_metric_bends_as_the_logarithm_of_its_mean
     terms = SecondOrder() if functional.symmetric else second_order(functional, *sums[0], deviations[0], scale)
     return LinearEstimate(
         value,
@@ -200,6 +202,7 @@ def second_order(functional: Functional, sums: Floats, counts: Floats, deviation
     own = half_difference(whole, centered)
     if not (math.isfinite(square) and math.isfinite(own)):
         return SecondOrder()
+    # test_bias_of_a_deviation_over_groups_is_that_at_its_end
     if abs(own) <= NEGLIGIBLE_BIAS * error:
         return SecondOrder(square - own, square)
     at_ends = [half_difference(whole + position * along, centered) for position in (-END_STEP, END_STEP)]
@@ -210,6 +213,7 @@ def second_order(functional: Functional, sums: Floats, counts: Floats, deviation
 def influences(without: Floats, value: float, scale: Scale) -> Floats:
     """Return the influence of each cluster on the scale, from the values without each cluster (Tukey 1958)."""
     number, scaled = len(without), scale.every(without)
+    # test_interval_is_never_clipped_past_the_value
     if not np.all(np.isfinite(scaled)):  # without some cluster the value is at an end of its span
         scaled = without * scale.slope(value)
     influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
@@ -229,8 +233,10 @@ def unseen_number(deviations: Floats, counts: Floats, sizes: Floats, *, agree: b
         agree: Whether clusters agree if none has an influence; a function that is cut off at some value hides how they
             differ.
     """
+    # test_unseen_share_counts_all_sources_where_all_agree
     if agree and negligible(float(np.square(deviations).sum()), len(sizes)):
         return float(len(sizes))
+    # test_few_large_sources_may_leave_as_much_unseen
     return effective_number(sizes) if differing(deviations, counts) < FEWEST_DIFFERING else float(len(sizes))
 
 
@@ -305,6 +311,7 @@ def has_kink(functional: Functional, values: Floats, clustering: Clustering, est
         estimate: The function as a linear estimate.
     """
     terms = estimate.second_order
+    # test_square_of_a_difference_of_zero_is_invalid
     if terms is not None and abs(terms.bias) > END_STEP * estimate.error:
         return True
     centered = centered_sums(*cluster_sums(values, clustering))

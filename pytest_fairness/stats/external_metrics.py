@@ -184,6 +184,7 @@ class ExternalMetrics(Mapping[str, Estimate]):
             unseen=partial(self._unseen_ends, index, number) if self._adapter.values else None,
             shift=(float(self._ungraded.below[index]), float(self._ungraded.above[index])),
         )
+        # test_end_of_a_cut_off_metric_is_that_of_the_metric_without_the_cut
         reach = self._hidden_reach(index, sizes / sizes.sum(), estimate.error)
         return estimate if reach is None else replace(estimate, derived=partial(_farther_ends, estimate, reach))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.core.marks import DIFFERENCES, ODDS_RATIOS, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.breakdowns import GroupComparison
@@ -32,6 +33,8 @@ from pytest_fairness.stats.quantiles import t_tail
 
 DRAWS = 20_000
 SEED = 20_240_229
+NO_PART = 1e-9
+"""Part of a pair's variance that other pairs do not explain, by rounding."""
 FEWEST_DRAWS = 20
 """Number of draws beyond a simulated quantile, below which Bonferroni's tail is used instead."""
 
@@ -84,17 +87,20 @@ def family(
         pairs = [(group, reference) for group in groups if group is not reference]
     pairs = [comparison.sample.compared(comparison.vector, comparison.by, *pair) for pair in pairs]
     contrasts = [
-        contrast([first.graded, second.graded], (1, -1), kind.link)
+        None
+        if comparison_reason([first, second], kind.link)
+        else contrast([first.graded, second.graded], (1, -1), kind.link)
         for first, second in pairs
-        if not comparison_reason([first, second], kind.link)
     ]
-    tail = simultaneous(contrasts, folded=to is None)
+    tail = simultaneous([pair for pair in contrasts if pair is not None], folded=to is None)
     members = {}
     setting = comparison.sample.setting
-    for first, second in pairs:
+    for (first, second), graded in zip(pairs, contrasts, strict=True):
         name, number = naming(first.name, second.name), items((first, second))
         breakdown = comparison.lazy_breakdown(first, second, link=kind.link)
-        estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, link=kind.link)
+        estimate = contrast_estimate(
+            setting, name, (first, second), number, breakdown, tail, link=kind.link, graded=graded
+        )
         if to is None and not estimate.invalid:  # chance, or ungraded answers, may reverse the order of the two rates
             estimate = estimate.with_ends(kind.fold)
         members[f"{first.name}{kind.key}{second.name}"] = estimate
@@ -116,7 +122,9 @@ def worst_estimate(
     if not sound:
         return comparison.sample.setting.invalid(name, invalid, breakdown=comparison.lazy_breakdown(), **counts)
     worst = min(sound, key=lambda member: member.value)
+    # test_group_without_answers_makes_the_family_invalid
     low = 0.0 if invalid else min(member.low for member in sound)
+    # test_worst_ratio_takes_the_smallest_interval_ends
     high = min(member.strict_ends[1] for member in sound)
 
     def ends_at(tail: float) -> tuple[float, float]:
@@ -124,6 +132,11 @@ def worst_estimate(
         highs = [at(tail)[1] for member in sound if (at := member.strict_at or member.ends_at)]
         low = 0.0 if invalid else min(lows)
         return low, max(min(highs), low, worst.value)
+
+    def project(tail: float, change: SampleChange) -> tuple[float, float, float]:
+        projected = [member.projection(tail, change) for member in sound if member.projection]
+        lows, highs, errors = zip(*projected, strict=True)
+        return 0.0 if invalid else min(lows), max(*highs, worst.value), max(errors)
 
     suspect = invalid or next((member.suspect for member in sound if member.suspect), "")
     sparse = next((member.sparse for member in sound if member.sparse), "")
@@ -135,10 +148,11 @@ def worst_estimate(
         strict_low=None,
         strict_high=None,
         ends_at=ends_at,
+        projection=project,
         strict_at=None,
         suspect=suspect,
         sparse=sparse,
-        **counts,
+        **{**counts, "levels_unit": worst.levels_unit},
     )
 
 
@@ -159,6 +173,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
         pairs: The contrasts of all pairs.
         folded: Whether the order of each pair follows from the data. It is then two claims, one for each order.
     """
+    # test_large_family_is_corrected_by_bonferroni
     sides = 2 if folded else 1
     claims = sides * max(len(pairs), 1)
 
@@ -169,6 +184,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
         [math.sqrt(sum(float(np.square(influences).sum()) for influences in pair.influences[:2])) for pair in pairs]
     )
     is_sound = np.isfinite(errors) & (errors > 0)
+    # test_family_with_an_undefined_error_is_corrected_by_bonferroni
     if len(pairs) < 2 or not is_sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
         return bonferroni
     df = min(pair.df for pair in pairs)
@@ -180,6 +196,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
     def largest_of_all(tail: float) -> float:
         # The simulated maximum is two-sided; unless folded, only one of its sides is a claim.
         beyond = (1 if folded else 2) * tail
+        # test_large_family_is_corrected_by_bonferroni
         if beyond < FEWEST_DRAWS / DRAWS:
             return bonferroni(tail)
         return float(np.clip(t_tail(float(np.quantile(largest, 1 - beyond)), df), bonferroni(tail), tail / sides))
@@ -189,18 +206,32 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
 
 def _largest(correlation: Floats, df: float) -> Floats:
     """Return draws of the largest absolute value of a multivariate t."""
-    values, vectors = np.linalg.eigh(correlation)
-    # The symmetric root: eigenvectors have any sign, and with equal eigenvalues any direction, by rounding.
-    root = (vectors * np.sqrt(np.where(values > 1e-12, values, 0.0))) @ vectors.T
+    root = _root(correlation)
     normals, generator = _normal_draws(len(root))
-    largest: Floats = reduce(np.maximum, np.abs(normals @ root).T)
+    largest: Floats = reduce(np.maximum, np.abs(root.T @ normals))
     if np.isfinite(df):
         largest = largest / np.sqrt(deepcopy(generator).chisquare(df, DRAWS) / df)
     return largest
 
 
+def _root(correlation: Floats) -> Floats:
+    """Return a matrix L with L^T L = ``correlation``, shape (rank, pairs): Cholesky's, without rows of zeros.
+
+    The pairs of k groups have a rank of k - 1, so 30 groups need 29 draws each, and not 435. Pairs keep their order, so
+    that rounding changes nothing: eigenvectors have any sign, and with equal eigenvalues any direction.
+    """
+    rows: list[Floats] = []
+    remaining = correlation.diagonal().copy()
+    for index in range(len(correlation)):
+        if remaining[index] > NO_PART:
+            explained = sum((row[index] * row for row in rows), np.zeros(len(correlation)))
+            rows.append((correlation[index] - explained) / np.sqrt(remaining[index]))
+            remaining -= np.square(rows[-1])
+    return np.array(rows)
+
+
 @lru_cache(maxsize=2)
 def _normal_draws(size: int) -> tuple[Floats, np.random.Generator]:
-    """Return normal draws, shape (DRAWS, size), and the generator in the state after them."""
+    """Return normal draws, shape (size, DRAWS), and the generator in the state after them."""
     generator = np.random.default_rng(SEED)
-    return generator.standard_normal((DRAWS, size)), generator
+    return generator.standard_normal((size, DRAWS)), generator

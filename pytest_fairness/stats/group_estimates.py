@@ -12,9 +12,11 @@ import numpy as np
 
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
+from pytest_fairness.stats.columns import UNDECLARED
 from pytest_fairness.stats.contrasts import contrast, unseen_ends
 from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
 from pytest_fairness.stats.linear_estimate import (
@@ -39,6 +41,9 @@ StrictTail = Callable[[float], float]
 
 NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
 
+EVENTS_FOR_POWER = 6.7
+"""Expected number of events of which at least `FEWEST_EVENTS` occur in 80% of runs (Poisson)."""
+
 SIGNS = (1, -1)
 """The signs of the first and the second group in a difference."""
 
@@ -51,6 +56,8 @@ class Setting:
     slice: Mapping[str, str]
     note: str = ""
     """The end of the titles of estimates."""
+    crossed: str = ""
+    """The attribute that is a crossed factor."""
 
     @property
     def tail(self) -> float:
@@ -59,6 +66,9 @@ class Setting:
 
     def _add_note(self, name: MetricName) -> MetricName:
         return replace(name, note=f"{name.note}{self.note}")
+
+    def _levels_unit(self, where: str) -> str:
+        return f"{self.crossed if self.crossed.startswith(UNDECLARED) else f'values of {self.crossed}'}{where}"
 
     def invalid(self, name: MetricName, reason: str, value: float = math.nan, **more: Any) -> Estimate:
         """Return an estimate that supports no claim, with the reason."""
@@ -91,11 +101,16 @@ class Setting:
             ends = [estimate.ends(tail) for estimate in imputed]
             return min(low for low, _ in ends), max(high for _, high in ends)
 
+        def project(tail: float, change: SampleChange) -> tuple[float, float, float]:
+            ends = [estimate.ends(tail, change) for estimate in imputed[: None if change.ungraded else 1]]
+            return min(low for low, _ in ends), max(high for _, high in ends), graded.error_of(change)
+
         low, high = ends_at(self.tail)
         if low == high or (math.isinf(low) and math.isinf(high) and low < high):
             reason = NO_VARIATION if math.isfinite(graded.natural_error) else NO_ERROR
             return self.invalid(name, more.pop("invalid", "") or reason, graded.value, **more)
         more["sparse"] = more.get("sparse") or graded.open
+        # test_few_varying_clusters_support_no_claim
         if graded.open and not graded.bounded:  # nothing bounds the error of a claim of unfairness either
             more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}
         elif strict_tail is not None:
@@ -116,11 +131,24 @@ class Setting:
             slice=self.slice,
             error=error,
             agreed=graded.natural_error == 0,
-            fewest_sources=graded.fewest_sources,
+            fewest_sources=max(graded.fewest_sources, more.pop("fewest_sources", 0)),
             df=graded.df,
             ends_at=ends_at,
+            projection=project,
+            levels_unit=self._levels_unit(more.pop("levels_unit", "")),
             **more,
         )
+
+
+def _fewest_sources(groups: Sequence[GroupOutcomes], link: Scale) -> int:
+    """Return the number of sources of which enough hold an event in 80% of runs; 0 for estimates that need none."""
+    if link is IDENTITY or not all(group.graded.rate for group in groups):
+        return 0
+    needs = []
+    for part in (group.graded for group in groups):
+        events = part.effective * (part.value if link is LOG else min(part.value, 1 - part.value))
+        needs.append(part.equal_sources * EVENTS_FOR_POWER / events if 0 < events < FEWEST_EVENTS else 0.0)
+    return math.ceil(max(needs))
 
 
 def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
@@ -131,6 +159,8 @@ def group_counts(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
     is_whole = all(group.graded.binary and group.graded.value in (0, 1) for group in groups)
     return {
         "items": items,
+        "levels": min((group.missing.levels for group in groups), default=0),
+        "levels_unit": " in each group" if all(group.missing.is_nested for group in groups) else "",
         "sources": sources,
         "equal_sources": float(sources) if is_whole or not sources else effective_number(sizes),
         "attempts": sum(group.attempts for group in groups),
@@ -169,6 +199,7 @@ def contrast_estimate(
     *,
     link: Scale = IDENTITY,
     earlier: EarlierGroups | None = None,
+    graded: LinearEstimate | None = None,
     **more: Any,
 ) -> Estimate:
     """Return the rate or mean of one group, or the difference, ratio or odds ratio of two.
@@ -183,6 +214,7 @@ def contrast_estimate(
         link: The function of their means in which the comparison of two groups is linear: see `contrast`.
         earlier: The same groups of earlier models' answers, by which the estimate is adjusted where that reduces
             its error.
+        graded: The estimate from graded attempts, if it is computed already.
         more: Fields of the estimate.
     """
     counts = group_counts(groups, items) | {"breakdown": breakdown} | more
@@ -190,13 +222,15 @@ def contrast_estimate(
     if reason := comparison_reason(groups, link):
         return setting.invalid(name, reason, **counts)
     imputed = list(imputations(groups))
-    estimates = [contrast(parts, SIGNS[: len(groups)], link) for parts in imputed]
-    graded = [group.graded for group in groups]
-    counts["repetition_share"] = _repetition_share(graded, estimates[0].error, link)
+    signs = SIGNS[: len(groups)]
+    estimates = [graded or contrast(imputed[0], signs, link), *(contrast(parts, signs, link) for parts in imputed[1:])]
+    parts = [group.graded for group in groups]
+    counts["repetition_share"] = _repetition_share(parts, estimates[0].error, link)
     counts |= _label_counts(groups, estimates[0].error, link)
     counts["sparse"] = sparse_reason(groups, link)
+    counts["fewest_sources"] = _fewest_sources(groups, link)
     counts["suspect"] = suspect_reason(groups, setting.tail)
-    counts["span"] = _possible_span(graded, link)
+    counts["span"] = _possible_span(parts, link)
     if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, link)):
         estimates, counts["repetition_share"] = adjusted, None
         name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
@@ -265,8 +299,16 @@ def sparse_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:
         if group.judge_accuracy is not None and group.judge_accuracy.open:
             return group.judge_accuracy.open
         part = group.graded
+        if part.undeclared_end is not None:
+            end, share = part.undeclared_end
+            return (
+                f"{share:.0%} of the numbers of {group.name} are {end:g}, an end of their scale by the look of it: "
+                "declare the range that they cannot leave (extremes)"
+            )
+        # test_ratio_of_rates_needs_five_events
         if link is not IDENTITY and part.rate and part.effective * part.value < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+        # test_few_of_either_outcome_are_never_fair
         if link is LOGIT and part.rate and part.effective * (1 - part.value) < FEWEST_EVENTS:
             return f"fewer than {FEWEST_EVENTS} effective non-events of {group.name}"
     return ""

@@ -18,7 +18,6 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.linear_estimate import FEWEST_DIFFERING, UNBOUNDED, Ends, EndsAt, LinearEstimate, differing
-from pytest_fairness.stats.quantiles import exact_ends
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.outcome_vectors import GroupOutcomes
@@ -150,6 +149,7 @@ def adjust_by_history(
         return None
     adjusted_estimate = _shifted(plain, unseen, part, regression, position)
     # The unseen share of both the sample and its history is added: with few clusters it may dominate the interval.
+    # test_unrelated_history_hardly_moves_an_estimate
     return adjusted_estimate if _width(adjusted_estimate) < _width(plain) else None
 
 
@@ -173,6 +173,7 @@ def _is_usable(
 def _is_copy(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
     """Return whether too few sampled clusters differ from their history to estimate how many would in all."""
     sampled = (influences != 0) | (part.influences != 0)
+    # test_nearly_equal_history_supports_no_adjustment
     return differing((influences - regression.slopes * part.influences)[sampled]) < FEWEST_DIFFERING
 
 
@@ -183,9 +184,7 @@ def _shifted(
     value, variance = plain.scale.back(position), regression.variance
     trials = value * (1 - value) / variance if plain.trials else 0.0
     exact = plain.exact
-    if plain.trials:
-        exact = partial(exact_ends, value, trials)
-    elif exact is not None:
+    if exact is not None:
         exact = partial(_scaled_ends, plain, exact, position, math.sqrt(variance / plain.variance))
     if unseen is not None and part.unseen is not None:
         unseen = partial(_unseen_in_both, plain, unseen, part, regression.slope, position)
@@ -195,8 +194,10 @@ def _shifted(
         influences=[regression.residuals],
         trials=trials,
         counts_clusters=False,
+        exact_trials=trials,
         exact=exact,
         unseen=unseen,
+        unseen_changed=None,
     )
 
 

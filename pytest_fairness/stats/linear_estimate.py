@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_fairness.core.limits import UNCHANGED, SampleChange
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, t_quantile, unseen_share
 
@@ -22,6 +23,9 @@ Ends = tuple[float, float]
 """Lower and upper end of an interval."""
 EndsAt = Callable[[float], Ends]
 """A function from the probability to err on either side (0.025 for a 95% interval) to both ends."""
+
+ProjectedEnds = Callable[[float, SampleChange], Ends]
+"""The same of a sample that was changed."""
 
 UNBOUNDED = (-math.inf, math.inf)
 FEWEST_DIFFERING = 6.0
@@ -143,8 +147,10 @@ class SecondOrder:
         >>> SecondOrder(square=0.01).extensions(2.0, 0.1), SecondOrder(square=0.1).extensions(2.0, 0.1)
         ((0.0, 0.0), (0.0, 0.2))
         """
+        # test_square_of_a_small_difference_reaches_the_square_of_its_end
         excess = abs(self.square) * quantile**2 - quantile * error
         below, above = (max(excess, 0.0) if sign * self.square > 0 else 0.0 for sign in (-1, 1))
+        # test_bias_of_a_deviation_over_groups_is_that_at_its_end
         return self.below + below, self.above + above
 
 
@@ -177,6 +183,8 @@ class LinearEstimate:
     """The effective number of attempts of a rate; 0 for everything else."""
     counts_clusters: bool = False
     """Whether each of these trials is a cluster, so that no variance has to be known."""
+    counts_until: float = math.inf
+    """The factor of the number of sources from which enough hold an event, so that the variance counts."""
     events: float = math.inf
     """The number of events behind it where that is known: few events explain why few clusters differ."""
     unclustered: float = 0.0
@@ -187,6 +195,10 @@ class LinearEstimate:
     """The largest distance of an unseen cluster, over that of the farthest observed, where no span bounds it."""
     unseen: EndsAt | None = None
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
+    unseen_changed: ProjectedEnds | None = None
+    """The same of a larger sample; None where an unseen share of its sources sets them (`_unseen_of`)."""
+    exact_trials: float = 0.0
+    """The number of trials of a rate whose exact ends are its least interval; 0 where it has none."""
     exact: EndsAt | None = None
     """The function from a tail to ends that stay valid with few events."""
     farthest: EndsAt | None = None
@@ -226,6 +238,7 @@ class LinearEstimate:
         they are: 1, the crossed factor, where it adds more variance than the sources have.
         """
         by_source, *others = self._squares
+        # test_few_names_that_differ_make_no_claim
         return int(bool(others) and combined(self._squares, self.own_share) > 2 * by_source)
 
     @cached_property
@@ -237,18 +250,50 @@ class LinearEstimate:
         differ; with four more instead of two, they cover over 99%. No correction where m is as for normal influences
         (m = df / 3) or half of that, nor where known events account for it.
         """
-        if not self.variance or not self.differing:
-            return math.sqrt(self.variance)
-        grown = 1 + max(0.0, 2 / self.differing - 2 / min(self.dfs[self._leading] / 6, self.events))
-        return math.sqrt(self.variance * grown)
+        return self._error_of(UNCHANGED)
+
+    def _error_of(self, change: SampleChange) -> float:
+        """Return the standard error on the scale of a changed sample."""
+        variance = self.variance
+        if change is not UNCHANGED and variance:
+            variance = combined(self._squares_of(change), self.own_share) + self.unclustered / change.sources
+        error = math.sqrt(variance) * change.error
+        if not error or not self.differing:
+            return error
+        times = self._times(change)[self._leading]
+        # test_few_items_that_differ_make_the_error_larger
+        inflation = 2 / self.differing - 2 / min(self.dfs[self._leading] / 6, self.events)
+        return error * math.sqrt(1 + max(0.0, inflation) / times)
+
+    def _squares_of(self, change: SampleChange) -> list[float]:
+        """Return the sum of the squared influences of a changed sample, per clustering.
+
+        What levels add beyond their cells shrinks with their number only, all else with that of the sources.
+        """
+        if len(self._squares) == 1:
+            return [self._squares[0] / change.sources]
+        by_source, by_level, by_cell = self._squares
+        cells = by_cell / change.sources
+        excess = max(by_level - by_cell, 0.0) / change.levels
+        return [by_source / change.sources, min(by_level, by_cell) / change.sources + excess, cells]
+
+    def _times(self, change: SampleChange) -> list[float]:
+        """Return the factor of the number of clusters, per clustering."""
+        return [change.sources, change.levels, change.sources][: len(self._squares)]
 
     @cached_property
     def df(self) -> float:
         """Degrees of freedom by Satterthwaite 1946, over the terms of the variance: V^2 / sum V_k^2 / df_k."""
+        return self._df_of(UNCHANGED)
+
+    def _df_of(self, change: SampleChange) -> float:
+        dfs = [df * times for df, times in zip(self.dfs, self._times(change), strict=False)]
         if len(self._squares) == 1 or not self.variance:
-            return self.dfs[0]
-        terms = sum(square**2 / df for square, df in zip(self._squares, self.dfs, strict=True))
-        return max(1.0, min(self.variance**2 / terms, self.dfs[0])) if terms > 0 else self.dfs[0]
+            return dfs[0]
+        squares = self._squares_of(change)
+        variance = combined(squares, self.own_share) + self.unclustered / change.sources
+        terms = sum(square**2 / df for square, df in zip(squares, dfs, strict=True))
+        return max(1.0, min(variance**2 / terms, dfs[0])) if terms > 0 else dfs[0]
 
     @cached_property
     def skew(self) -> Ends:
@@ -262,6 +307,7 @@ class LinearEstimate:
         influences, variance = self.influences[self._leading], self._squares[self._leading]
         if variance <= 0:
             return 0.0, 0.0
+        # test_skewed_mean_has_the_johnson_interval
         third = float((influences**3).sum()) / (6 * variance)
         return third + self.curvature[0], 2 * third + self.curvature[1]
 
@@ -275,45 +321,81 @@ class LinearEstimate:
         """Return whether it is known how far an unseen cluster could lie."""
         return self.trials > 0 or self.unseen is not None or self.exact is not None
 
-    def ends(self, tail: float) -> Ends:
+    def ends(self, tail: float, change: SampleChange = UNCHANGED) -> Ends:
         """Return both ends of its interval.
 
         Args:
             tail: The probability to err on either side: 0.025 for a 95% interval.
+            change: A change of the sample, for the ends of a larger one that repeats it.
 
         Returns:
             Lower and upper end, in the units of the value. Infinite where nothing is known.
         """
         if self.derived is not None:
-            return self.derived(tail)
-        if not math.isfinite(self.error):
+            return self._nearer(self.derived(tail), math.sqrt(change.sources) / change.error)
+        error = self._error_of(change)
+        if not math.isfinite(error):
             return UNBOUNDED
         if self.trials:
-            low, high = self.rate_ends(tail)
+            low, high = self._rate_ends_of(tail, change)
         elif self.error > 0:
-            quantile = t_quantile(tail, self.df)
-            below, above = reaches(quantile, self.error, self.skew)
+            quantile = t_quantile(tail, self._df_of(change))
+            constant, square = self.skew
+            below, above = reaches(quantile, error, (constant / change.sources, square / change.sources))
             if self.second_order is not None:
                 further_below, further_above = self.second_order.extensions(quantile, self.error)
-                below, above = below + further_below, above + further_above
+                below += further_below / change.sources
+                above += further_above / change.sources
             position = self.scale.to(self.value)
             low, high = self.scale.back(position - below), self.scale.back(position + above)
         elif self.unseen is None and self.exact is None:
             return UNBOUNDED
         else:
             low = high = self.value
-        for other in (self.unseen or self._unseen_farther, self.exact):
-            if other is not None:
-                outer = other(tail)
-                low, high = min(low, outer[0]), max(high, outer[1])
-        if self.farthest is not None:
+        for outer in (self._unseen_of(tail, change), self._exact_of(tail, change)):
+            low, high = min(low, outer[0]), max(high, outer[1])
+        if self.farthest is not None and change is UNCHANGED:
             least, most = self.farthest(tail)
             low, high = max(low, least), min(high, most)
-        low, high = low + self.shift[0], high + self.shift[1]
+        if change.ungraded:
+            low, high = low + self.shift[0], high + self.shift[1]
         least, most = self.span or UNBOUNDED
         return min(max(low, least), self.value), max(min(high, most), self.value)
 
-    def _unseen_farther(self, tail: float) -> Ends:
+    def error_of(self, change: SampleChange) -> float:
+        """Return the standard error of a changed sample in the units of the value."""
+        return self.natural_error * self._error_of(change) / self.error if self.error else 0.0
+
+    def _unseen_of(self, tail: float, change: SampleChange) -> Ends:
+        """Return the ends that an unseen share of clusters would give, of a changed sample.
+
+        A share of g times as many sources is unseen with as much probability as that of these with tail^(1/g).
+        """
+        if self.unseen_changed is not None:
+            return self.unseen_changed(tail, change)
+        if self.unseen is not None:
+            return self.unseen(tail ** (1 / change.sources))
+        return self._unseen_farther(tail, change.sources)
+
+    def _exact_of(self, tail: float, change: SampleChange) -> Ends:
+        """Return ends that stay valid with few events, of a changed sample."""
+        if self.exact_trials and change.sources < self.counts_until:
+            return exact_ends(self.value, self.exact_trials * change.sources / change.error**2, tail)
+        if self.exact is None:
+            return self.value, self.value
+        if not self.error or not self.scale.holds(self.value):  # as an unseen share of sources
+            return self.exact(tail ** (1 / change.sources))
+        return self._nearer(self.exact(tail), math.sqrt(change.sources) / change.error)
+
+    def _nearer(self, ends: Ends, times: float) -> Ends:
+        """Return ends that are so many times nearer to the value, on the scale."""
+        if times == 1 or not self.scale.holds(self.value):
+            return ends
+        position = self.scale.to(self.value)
+        low, high = (position + (self.scale.to(end) - position) / times for end in ends)
+        return self.scale.back(low), self.scale.back(high)
+
+    def _unseen_farther(self, tail: float, times: float = 1.0) -> Ends:
         """Return the value with an unseen share of clusters, where no span is known.
 
         They are assumed to lie on the longer side of the error, twice as far out as any observed cluster.
@@ -322,9 +404,11 @@ class LinearEstimate:
         at most 2.7% of runs, without it in up to 5%. Normal grades have no longer side: they keep Student's t.
         """
         influences = self.influences[0]
+        # test_rate_of_single_answers_has_the_clopper_pearson_interval
         if self.counts_clusters or self.symmetric or not self.error or round(abs(self._skewness), 9) < SKEWED:
             return self.value, self.value
-        share = self.farther * self.clusters * unseen_share(self.clusters, tail)
+        # test_long_tail_triples_the_reach_of_an_unseen_share
+        share = self.farther * self.clusters * unseen_share(times * self.clusters, tail)
         move = share * float(influences.max() if self._skewness > 0 else influences.min())
         if (
             self.scale.kind == "log"
@@ -338,10 +422,16 @@ class LinearEstimate:
 
         n is the effective number of attempts.
         """
-        if self.counts_clusters:
-            return exact_ends(self.value, self.trials, tail)
-        smaller = t_quantile(tail, math.inf) / t_quantile(tail, self.df) if tail < 0.5 else 1.0
-        return jeffreys_ends(self.value, self.trials * smaller**2, tail)
+        return self._rate_ends_of(tail, UNCHANGED)
+
+    def _rate_ends_of(self, tail: float, change: SampleChange) -> Ends:
+        if not self.error or (self.counts_clusters and change.sources < self.counts_until):
+            return exact_ends(self.value, self.trials * change.sources / change.error**2, tail)
+        trials = self.value * (1 - self.value) / self._error_of(change) ** 2
+        if not self.counts_clusters:
+            trials = self.trials * (self.error / self._error_of(change)) ** 2
+        smaller = t_quantile(tail, math.inf) / t_quantile(tail, self._df_of(change)) if tail < 0.5 else 1.0
+        return jeffreys_ends(self.value, trials * smaller**2, tail)
 
     @property
     def open(self) -> str:
@@ -354,7 +444,8 @@ class LinearEstimate:
             return NO_ERROR
         if self.sparse or not self._needs_differing:
             return self.sparse
-        needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
+        # test_claims_need_six_items_that_differ_or_three_of_known_span
+        needed = self._fewest_differing
         if self.differing < needed * (1 - ROUNDING):  # any three influences, of levels say, are 2 that differ
             return (
                 f"about {self.differing:.1f} of {self.clusters:,} clusters make all of its error: "
@@ -368,9 +459,17 @@ class LinearEstimate:
         return not (self.trials or self.exact is not None or not self.error)
 
     @property
+    def _fewest_differing(self) -> float:
+        return min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
+
+    @property
     def fewest_sources(self) -> int:
         """The number of clusters of equal size of which most samples have enough that differ; 0 if none have to."""
-        return FEWEST_SOURCES if self._needs_differing and not self.bounded and len(self.influences) == 1 else 0
+        if not self._needs_differing:
+            return 0
+        likely = FEWEST_SOURCES if not self.bounded and len(self.influences) == 1 else 0
+        lacking = self._fewest_differing / self.differing if self.differing else 0.0
+        return max(likely, math.ceil(self.clusters * lacking) if lacking > 1 else 0)
 
 
 def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
@@ -390,6 +489,7 @@ def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     if len(variances) == 1:
         return variances[0]
     by_source, by_factor, by_cell = variances
+    # test_crossed_error_is_never_below_clustering_by_item
     return max(by_source + max(by_factor - by_cell, 0.0), own_share * by_factor)
 
 
@@ -492,6 +592,8 @@ def reaches(quantile: float, error: float, skew: Ends) -> Ends:
     [0.1955, 0.209]
     """
     reach = quantile * error
+    # test_larger_quantile_never_reaches_less_far
     shift = skew[0] + min(max(skew[1] * quantile**2, -reach), reach)
+    # test_longer_side_moves_fully_and_the_other_by_half
     below, above = (max(reach - inwards, reach - inwards / 2, 0.0) for inwards in (shift, -shift))
     return below, above

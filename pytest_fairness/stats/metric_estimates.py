@@ -171,6 +171,7 @@ def functional_estimate(
     if history is not None and (adjusted := _adjust(functional, sample, samples, estimates, span, history)):
         estimates, name = adjusted, metric_names.history_name(name, len(history.whole.values))
     graded = ~sample.is_ungraded
+    # test_metric_with_a_kink_within_its_error_is_invalid
     if not functional.smooth and has_kink(functional, sample.values[graded], sample.clusterings[0][graded], unadjusted):
         return setting.estimate(name, estimates, **counts, invalid=KINKED)
     return setting.estimate(name, estimates, **counts, suspect=suspect_reason([everyone], setting.tail))

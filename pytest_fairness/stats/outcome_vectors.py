@@ -164,6 +164,7 @@ def group(
 
 def imputations(groups: Sequence[GroupOutcomes]) -> Iterator[tuple[ClusterSums, ...]]:
     """Yield every combination of the groups' sums: as graded, with the ungraded at one extreme, and at the other."""
+    # test_interval_is_the_hull_of_both_extreme_imputations
     yield from product(
         *((group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups)
     )

@@ -68,6 +68,7 @@ def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse
         at_least = control.at_least or _tenth(control, vector.span)
     else:
         at_least = _as_difference(odds_ratio, list(estimate.groups.values()))
+    # test_answers_that_do_not_follow_their_control_are_invalid
     if is_constant and estimate.sources >= FEWEST_SOURCES:
         constant = _shown(float(graded[0]), equals, is_decision=is_decision)
         return ControlResponse(control, Decision.FALSE, at_least, odds_ratio, estimate, constant)
@@ -90,7 +91,8 @@ def _plain(estimate: Estimate) -> Estimate:
         return estimate.value - reach, estimate.value + reach
 
     low, high = ends_at((1 - estimate.confidence) / 2)
-    return replace(estimate, low=low, high=high, ends_at=ends_at, strict_low=None, strict_high=None, strict_at=None)
+    plain = replace(estimate, strict_low=None, strict_high=None, strict_at=None)
+    return replace(plain, low=low, high=high, ends_at=ends_at, projection=None)
 
 
 def _as_difference(odds_ratio: float, rates: Sequence[float]) -> float:

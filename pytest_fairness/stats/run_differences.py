@@ -125,6 +125,7 @@ def _contrast(new: ReportedEstimate, old: ReportedEstimate, sign: int, offset: f
     value = new.value + sign * old.value - offset
     names = list({**new.influences, **old.influences})
     shared = len(new.influences.keys() & old.influences.keys())
+    # test_mostly_different_items_are_independent
     if 2 * shared < len(names) or not names:
         return _independent_contrast(new, old, sign, value)
     deviations = np.array([new.influences.get(name, 0.0) + sign * old.influences.get(name, 0.0) for name in names])

@@ -66,7 +66,7 @@ class Selection:
         self.reader = OutcomeReader(columns, extremes or {}, Calibration(calibration, columns) if calibration else None)
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
-        self.setting = Setting(confidence, {}, note)
+        self.setting = Setting(confidence, {}, note, columns.crossed or "")
         self.history: SampleHistory | None = None
         """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
@@ -121,7 +121,8 @@ class Selection:
     def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
         """Return the same attempts with other clusters: see `Columns.reclustered`."""
         columns = self.columns.reclustered(name, codes, crossed=crossed)
-        return self.replaced(columns=columns, clusterings=columns.clusterings())
+        setting = replace(self.setting, crossed=columns.crossed or "")
+        return self.replaced(columns=columns, clusterings=columns.clusterings(), setting=setting)
 
     @property
     def items(self) -> int:
@@ -192,6 +193,7 @@ class Selection:
         if compared is not None and compared != by:
             codes = self.columns.attribute(compared).codes[self.rows]
             with_value = np.unique(codes[is_value & (codes >= 0)])
+            # test_slice_within_one_compared_group_keeps_the_others
             if len(with_value) == 1:
                 rows = self.rows[is_value | ((codes >= 0) & (codes != with_value[0]))]
         slice_values = {**self.setting.slice, by: value}
@@ -350,6 +352,7 @@ class Selection:
         attribute = self.columns.attribute(by)
         if (id(vector), by) not in self._grouped:
             nested = len(self.clusterings) > 1 and is_nested(self.clusterings[1], attribute.codes, self.rows)
+            # test_crossed_means_have_the_error_of_a_mixed_model
             effects = (
                 estimate_item_effects(
                     vector.values, self.rows, attribute.codes, self.clusterings, self.columns.own_items
@@ -387,6 +390,7 @@ class Selection:
             codes = attribute.codes[self.rows]
             attempts, ungraded = (np.bincount(codes[codes >= 0], weights=of) for of in (None, missing[codes >= 0]))
             for code, number in enumerate(ungraded.tolist()):
+                # test_group_with_a_tenth_ungraded_makes_the_whole_suspect
                 if number and (reason := ungraded_reason(number, int(attempts[code]), attribute.labels[code])):
                     return replace(everyone, suspect=reason)
         return everyone

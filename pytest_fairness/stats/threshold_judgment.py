@@ -14,10 +14,12 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.controls import NO_GAP, Control
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.messages import limit_text
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.served_models import unlike_responders
-from pytest_fairness.core.verdicts import Judgment, growth_to_decide, judge
+from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.clustering import find_undeclared_clusters
+from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.origins import find_responders
 from pytest_fairness.stats.responses import find_responses
 
@@ -64,6 +66,7 @@ def judge_threshold(
     judgment = judge(lambda: test(sample), **options)
     if judgment.dependence is None or judgment.reason:
         return judgment
+    # test_gap_that_varies_with_a_kind_gets_its_clusters
     if design.clusters:
         judgment = _with_undeclared_clusters(test, sample, judgment, options)
     try:
@@ -81,10 +84,12 @@ def judge_threshold(
         outcomes = _outcomes(judgment)
         # An invalid one has a reason of its own slice and groups.
         is_open = judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED)
+        # test_mostly_ungraded_group_is_never_fair
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
         judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+        # test_slice_that_does_not_respond_is_invalid
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
@@ -162,6 +167,7 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice], quiet: int =
     claims = {"": judgment.comparisons} | {part.name: part.comparisons for part in slices if part.comparisons}
     broken: dict[str, Comparison] = {}
     share = len(claims) + quiet
+    # test_unfair_slices_are_those_of_holm
     while share and (
         new := {
             name: comparison
@@ -181,6 +187,7 @@ def _with_slices(judgment: Judgment, slices: Sequence[JudgedSlice], quiet: int =
         name = "" if "" in broken else max(broken, key=lambda name: _distance(broken[name]))
         deciding = replace(broken[name], estimate=broken[name].estimate.as_claimed())
         return replace(judgment, verdict=Verdict.UNFAIR, deciding=deciding)
+    # test_pooled_claim_has_its_share_of_the_error
     if judgment.verdict is Verdict.UNFAIR:  # by the whole of the error, of which the pooled claim has a share
         still_open = next(one for one in judgment.comparisons if one.decision is not Decision.TRUE)
         judgment = replace(judgment, verdict=Verdict.UNDECIDED, deciding=still_open)
@@ -254,9 +261,8 @@ def _needed(response: ControlResponse) -> str:
     estimate = response.estimate
     if estimate is None or estimate.invalid:
         return ""
-    growth = growth_to_decide(estimate, [response.at_least], 1.0)
-    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
-    return "" if growth is None else f"needs about {math.ceil(now * growth):,} {unit} (has {now:,}) for 80% power"
+    limit = find_limit(estimate, [response.at_least])
+    return "" if limit is None or limit.needs is None else limit_text(limit)
 
 
 def _with_responses_of_slices(
@@ -302,7 +308,8 @@ def _judge_slices(
     for attribute in attributes:
         for value in sample.groups(attribute):
             part = sample.from_selection(sample.selection.slice_of(attribute, value, by))
-            if part.attempts == sample.attempts:  # test_slice_of_the_whole_sample_is_none
+            # test_slice_of_the_whole_sample_is_none
+            if part.attempts == sample.attempts:
                 continue
             slices.append(_judge_slice(test, part, JudgedSlice(attribute, value, SliceState.OPEN), options))
     return slices

@@ -42,6 +42,7 @@ class Tilt:
         self._pool = pool
         self._probabilities = tilted_probabilities(sums, counts, mean)
         effective = 1 / np.square(self._probabilities).sum()
+        # test_unreachable_mean_is_refused
         if effective < FEWEST_EFFECTIVE:
             raise FairnessError(
                 f"a mean of {mean:g} is far from these answers: {effective:.1f} of {clusters.size:,} clusters "

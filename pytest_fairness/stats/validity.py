@@ -29,11 +29,13 @@ def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
         if not group.graded.count:
             every = f"all {group.attempts:,} attempts{of} are" if group.attempts > 1 else f"the one attempt{of} is"
             return f"{every} ungraded"
+        # test_fewer_than_five_sources_are_invalid_unless_fixed
         if group.graded.sources < FEWEST_SOURCES:
             clusters = "item or source" if group.graded.sources == 1 else "items or sources"
             return (
                 f"only {group.graded.sources} independent {clusters}{of}: an interval needs at least {FEWEST_SOURCES}"
             )
+        # test_one_name_per_group_is_invalid
         if 0 < group.graded.levels < 2:
             return f"only one level of the crossed factor{of}: an interval needs at least two"
     return _judge_reason(groups)
@@ -54,6 +56,7 @@ def _judge_reason(groups: Sequence[GroupOutcomes]) -> str:
 def ungraded_reason(ungraded: float, attempts: int, group: str) -> str:
     """Return that too many attempts are ungraded, as a reason; empty where they are not."""
     share = ungraded / attempts
+    # test_over_a_tenth_ungraded_is_invalid
     if share <= MOST_UNGRADED:
         return ""
     of = f" of {group}" if group else ""
@@ -70,6 +73,7 @@ def suspect_reason(groups: Sequence[GroupOutcomes], tail: float) -> str:
         if not first.ungraded and not second.ungraded:
             continue
         low, high = contrast([first.missing, second.missing], (1, -1)).ends(tail)
+        # test_gap_in_refusals_is_invalid
         if low > LARGEST_GAP or high < -LARGEST_GAP:
             return (
                 f"{first.ungraded / first.attempts:.1%} of the attempts of {first.name} are ungraded and "

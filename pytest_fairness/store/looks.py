@@ -44,7 +44,7 @@ class Looks:
         self._database = database
 
     def take(
-        self, look: StoredLook, others: Collection[StoredLook], *, is_declared: bool = True, is_unseen: bool = True
+        self, look: StoredLook, others: Collection[StoredLook], *, is_declared: bool = True, seen: int = 0
     ) -> tuple[StoredLook, list[StoredLook]]:
         """Record a look before its verdict is known; return it with its number, and all other looks.
 
@@ -57,7 +57,7 @@ class Looks:
             look: The look, without its number.
             others: Looks of other sources: results of older versions.
             is_declared: Whether the sample is that which its probe declares, whatever was seen of it before.
-            is_unseen: Whether no other run has asked the probe's questions, so that a part of it may be the first.
+            seen: The number of other samples that were asked before; without any, a part of it may be the first.
         """
 
         def record(connection: StoreConnection) -> tuple[StoredLook, list[StoredLook]]:
@@ -65,7 +65,7 @@ class Looks:
             rows = connection.mappings(_SELECT, test=look.test, probe=look.probe, model=look.model)
             stored = {row["identity"]: StoredLook(**row) for row in map(_without_sequence, rows)}
             looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
-            new = replace(look, number=_look_number(look, looks, is_declared=is_declared, is_unseen=is_unseen))
+            new = replace(look, number=_look_number(look, looks, is_declared=is_declared, seen=seen))
             connection.execute(schema.looks.insert_new(), **asdict(new), sequence="")
             return new, looks
 
@@ -82,14 +82,14 @@ def _without_sequence(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _look_number(look: StoredLook, looks: Sequence[StoredLook], *, is_declared: bool, is_unseen: bool) -> int:
+def _look_number(look: StoredLook, looks: Sequence[StoredLook], *, is_declared: bool, seen: int) -> int:
     of_answers = [other.number for other in looks if other.identity == look.identity]
     of_session = [other.number for other in looks if other.session == look.session]
     for numbers in (of_answers, of_session):
         if numbers:
             return max(numbers)
     # `test_best_of_several_seeds_is_a_later_run`, `test_size_that_a_tryout_may_have_chosen_is_a_later_run`
-    if (is_declared and all(other.number > 1 for other in looks)) or (is_unseen and not looks):
+    if (is_declared and all(other.number > 1 for other in looks)) or not (seen or looks):
         return 1
     # In merged stores several runs may have the same number.
-    return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 1)
+    return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), seen, 1)

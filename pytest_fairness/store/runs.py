@@ -51,11 +51,22 @@ _SELECT_LATEST_SAMPLE = """
 SELECT probe, model, model_key, data FROM samples
 WHERE probe = :probe AND model_key = :model_key ORDER BY at DESC LIMIT 1
 """
-_SELECT_OTHERS = [
-    f"SELECT run FROM {table} WHERE probe = :probe AND run <> :run "  # noqa: S608 - constants
-    "AND (model_key = :model_key OR (model = :model AND model <> '')) LIMIT 1"
-    for table in ("samples", "parts")
-]
+_OF_OTHERS = "WHERE probe = :probe AND run <> :run AND (model_key = :model_key OR (model = :model AND model <> ''))"
+# Samples are told apart by their sizes, which reads none of them.
+_COUNT_OTHERS = f"""
+SELECT count(*) FROM (
+ SELECT DISTINCT model_key, attempts, octet_length(data) FROM samples {_OF_OTHERS}
+ UNION ALL
+ SELECT DISTINCT model_key, 0, size FROM (
+  SELECT model_key, sum(octet_length(data)) AS size FROM parts
+  {_OF_OTHERS} AND run NOT IN (SELECT run FROM samples {_OF_OTHERS}) GROUP BY run, model_key) AS by_run
+) AS others
+"""  # noqa: S608 - constants
+_SELECT_ASKED = "SELECT DISTINCT prompt FROM attempts WHERE run = :run AND model = :model"
+_SELECT_ANSWERS = """
+SELECT prompt FROM attempts
+WHERE model = :model AND prompt IN :prompts AND repetition < :before AND error IS NULL LIMIT 1
+"""
 _SELECT_PARTS = """
 SELECT probe, model, model_key, owner FROM parts WHERE run = :run ORDER BY probe, model, model_key, owner
 """
@@ -303,8 +314,16 @@ class Runs:
         rows = self._database.rows(_SELECT_LATEST_SAMPLE, probe=probe, model_key=model_key)
         return self._read(*rows[0]) if rows else None
 
-    def has_others(self, run: str, probe: str, model_key: str, model: str) -> bool:
-        """Return whether another run has a sample of a probe, or a part of one, on a model.
+    def asked_prompts(self, run: str, model_key: str) -> set[str]:
+        """Return the digests of the prompts that a run has asked a model."""
+        return {prompt for (prompt,) in self._database.rows(_SELECT_ASKED, run=run, model=model_key)}
+
+    def has_answers(self, model_key: str, prompts: Collection[str], before: int) -> bool:
+        """Return whether a model has answered one of these prompts (digests) in a repetition before this one."""
+        return bool(self._database.rows(_SELECT_ANSWERS, model=model_key, prompts=list(prompts), before=before))
+
+    def count_others(self, run: str, probe: str, model_key: str, model: str) -> int:
+        """Return how many samples of a probe, or parts of one, other runs have of a model; equal ones count once.
 
         Args:
             run: The run.
@@ -313,7 +332,7 @@ class Runs:
             model: The name of an application without a version, whose key differs from run to run; empty for others.
         """
         values = {"run": run, "probe": probe, "model_key": model_key, "model": model}
-        return any(self._database.rows(statement, **values) for statement in _SELECT_OTHERS)
+        return int(self._database.scalar(_COUNT_OTHERS, **values))
 
     def samples(self, run: str) -> list[tuple[str, str, str]]:
         """Return the samples of a run, oldest first: probe, name of the model, key of the model."""

@@ -12,7 +12,8 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.messages import advice, explanation
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.verdicts import growth_to_decide, judge
+from pytest_fairness.core.verdicts import judge
+from pytest_fairness.stats.limits import find_limit, with_limit
 from pytest_fairness.stats.measured import Measured
 from tests.core.test_dependence import estimate
 
@@ -48,7 +49,7 @@ def test_sources_of_equal_size_are_named_where_their_sizes_decide(sizes: list[in
     def threshold() -> None:
         assert measured.rate("yes") <= 0.7
 
-    judgment = judge(threshold)
+    judgment = with_limit(judge(threshold))
     assert judgment.verdict is Verdict.UNDECIDED
     assert words in advice(judgment)
 
@@ -69,7 +70,7 @@ def test_advice_names_the_full_sample_or_that_it_is_too_small(bound: float, larg
     def threshold() -> None:
         assert measured.rate("yes") <= bound
 
-    judgment = judge(threshold)
+    judgment = with_limit(judge(threshold))
     assert judgment.verdict is Verdict.UNDECIDED
     assert words in advice(replace(judgment, larger=larger, sampling="--fairness-sample=25"))
     assert "full sample" not in advice(judgment)
@@ -83,32 +84,36 @@ def test_no_more_sources_are_asked_for_where_nothing_varies() -> None:
     def threshold() -> None:
         assert abs(measured.difference("yes", by="who", of="woman", to="man")) <= 0.1
 
-    judgment = judge(threshold)
+    judgment = with_limit(judge(threshold))
     assert judgment.verdict is Verdict.UNDECIDED
     assert advice(judgment).startswith("the outcome is 0 in every answer of ")
     assert "needs about" not in advice(judgment)
 
 
+def needed(estimate: Estimate, bound: float) -> int:
+    """Return the number of items or sources that would decide an estimate."""
+    limit = find_limit(estimate, [bound])
+    assert limit is not None
+    assert limit.needs is not None
+    return limit.needs
+
+
 def test_few_degrees_of_freedom_need_more_sources() -> None:
     """Check the factor at which (t + 0.84) errors fit between the estimate and the bound."""
-    few, many = (Estimate("mean", "mean", value=0.5, low=0.3, high=0.7, error=0.1, df=df) for df in (4, 400))
-    factors = [growth_to_decide(own, [0.72], 1.0) for own in (few, many)]
-    assert factors == [pytest.approx(2.04, abs=0.03), pytest.approx(1.63, abs=0.03)]
+    few, many = (Estimate("mean", "mean", value=0.5, low=0.3, high=0.7, error=0.1, df=df, items=100) for df in (4, 400))
+    assert [needed(own, 0.72) for own in (few, many)] == [pytest.approx(204, abs=4), pytest.approx(163, abs=3)]
 
 
 def test_reciprocal_bounds_of_a_ratio_need_as_many_items() -> None:
     """Regression: a lower bound of 0.8 took 145 items, an upper one of 1.25 took 93, though both are as far."""
     ratio = Estimate("ratio", "ratio", value=1.0, low=0.76, high=1.31, error=0.13, log_scale=True, span=(0, math.inf))
-    factors = [growth_to_decide(ratio, [bound], 1.0) for bound in (0.8, 1.25)]
-    assert factors == [pytest.approx(2.68, abs=0.01)] * 2
+    assert [needed(replace(ratio, items=100), bound) for bound in (0.8, 1.25)] == [pytest.approx(267, abs=2)] * 2
 
 
 def test_rate_needs_the_items_that_the_error_at_its_bound_takes() -> None:
     """Compare with the power of exact intervals: it was 72% at the 295 items that were named."""
     rows = [{"item": number, "yes": number < 6} for number in range(60)]
-    growth = growth_to_decide(Measured.from_rows(rows, item="item", groups=[]).rate("yes"), [0.15], 1.0)
-    assert growth is not None
-    items = round(60 * growth)
+    items = needed(Measured.from_rows(rows, item="item", groups=[]).rate("yes"), 0.15)
     most = max(count for count in range(items) if beta.ppf(0.975, count + 1, items - count) < 0.15)
     assert binom.cdf(most, items, 0.1) == pytest.approx(0.8, abs=0.02)
 
@@ -116,26 +121,25 @@ def test_rate_needs_the_items_that_the_error_at_its_bound_takes() -> None:
 def test_mean_of_unknown_range_needs_sources_of_which_enough_differ() -> None:
     """Regression: 6 sources were named, of which no number can differ enough for a claim."""
     rows = [{"item": number, "score": score} for number, score in enumerate([-10.0, -6.0, 1.0, 6.0, 9.0])]
-    growth = growth_to_decide(Measured.from_rows(rows, item="item", groups=[]).mean("score"), [15.0], 1.0)
-    assert growth == pytest.approx(20 / 5)
+    assert needed(Measured.from_rows(rows, item="item", groups=[]).mean("score"), 15.0) == 20
 
 
 def test_equal_ratings_need_the_sources_that_bound_unseen_ones() -> None:
     """Regression: 24 sources of ratings of 1 were named, of which a seventh, rated 5, may be unseen; 28 are needed."""
     verdicts = {}
-    growths = {}
+    needs = {}
     for sources in (5, 27, 28):
         rows = [{"item": f"{s} {n}", "source": s, "score": 1.0} for s in range(sources) for n in range(5)]
         extremes = {"score": lambda _: (1, 5)}
         mean = Measured.from_rows(rows, item="item", groups=[], source="source", extremes=extremes).mean("score")
         verdicts[sources] = mean.decide("<=", 1.5).value
-        growths[sources] = growth_to_decide(mean, [1.5], 1.0)
+        needs[sources] = needed(mean, 1.5) if sources < 28 else None
     assert verdicts == {5: "undecided", 27: "undecided", 28: "fair"}
-    assert growths[5] == pytest.approx(27.6 / 5, rel=0.02)
+    assert needs[5] == 28
 
 
-@pytest.mark.parametrize(("metric", "bound", "needed"), [("rate", 0.05, 72), ("difference", 0.1, 36)])
-def test_equal_answers_need_the_fewest_items_that_decide(metric: str, bound: float, needed: int) -> None:
+@pytest.mark.parametrize(("metric", "bound", "least"), [("rate", 0.05, 72), ("difference", 0.1, 36)])
+def test_equal_answers_need_the_fewest_items_that_decide(metric: str, bound: float, least: int) -> None:
     """Regression: 104 and 139 items were named, for the power of an error that equal answers do not have."""
 
     def sample(items: int) -> Estimate:
@@ -143,10 +147,8 @@ def test_equal_answers_need_the_fewest_items_that_decide(metric: str, bound: flo
         measured = Measured.from_rows(rows, item="item", groups=["group"])
         return measured.rate("yes") if metric == "rate" else measured.difference("yes", by="group", of="a", to="b")
 
-    growth = growth_to_decide(sample(20), [bound], 1.0)
-    assert growth is not None
-    assert needed - 1 < growth * 20 <= needed
-    assert [sample(items).decide("<=", bound).value for items in (needed - 1, needed)] == ["undecided", "fair"]
+    assert needed(sample(20), bound) == least
+    assert [sample(items).decide("<=", bound).value for items in (least - 1, least)] == ["undecided", "fair"]
 
 
 def test_odds_ratio_names_rates_that_are_no_counts() -> None:

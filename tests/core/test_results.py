@@ -188,3 +188,14 @@ def test_files_of_version_0_1_are_read() -> None:
 if __name__ == "__main__":
     schema = results_schema()
     SHIPPED.write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")
+
+
+def test_fields_of_an_estimate_stand_in_the_row_of_its_threshold() -> None:
+    row = ThresholdResult(id="t", suite="pay", estimate=EstimateResult(metric="rate(x)", value=0.5))
+    content = row.to_json()
+    assert (content["metric"], content["estimate"], content["suite"]) == ("rate(x)", 0.5, "pay")
+    assert ThresholdResult.from_json(content) == row
+    with pytest.raises(FairnessError, match=r"^row\.low is 'x': it must be a number"):
+        ThresholdResult.from_json(content | {"low": "x"}, "row")
+    with pytest.raises(FairnessError, match="did you mean 'metric'"):
+        ThresholdResult.from_json(content | {"metrics": "x"}, "row")

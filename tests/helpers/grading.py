@@ -10,6 +10,7 @@ from pytest_fairness.core.attempts import Answer, Grade, value_or_none
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
+from pytest_fairness.graders.extraction.questions import find_question
 
 
 def graded(grader: Grader, text: str, options: AnswerOptions | None = None, finish_reason: str = "stop") -> Any:
@@ -32,11 +33,13 @@ def grades_read(probe: Callable[..., Any]) -> Read:
 def read_once(read: Read, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
     """Return the grade of an answer, which is read once: a simulated model has few wordings.
 
-    Graders of shipped suites read its text, its actions, and the options of its prompt, which prompts share.
+    Graders of shipped suites read its text, its actions, and the question and options of its prompt, which prompts
+    share.
     """
     if answer.actions:
         return grader.grade(prompt, answer)  # type: ignore[no-any-return]
-    key = grader.fingerprint, prompt.metadata.get("options"), answer.text, answer.finish_reason
+    question = find_question(prompt.text)
+    key = grader.fingerprint, prompt.metadata.get("options"), question, answer.text, answer.finish_reason
     if key not in read:
         read[key] = grader.grade(prompt, answer)
     return read[key]

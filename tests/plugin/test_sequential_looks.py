@@ -18,7 +18,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
 from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.sequential_looks import Look, Size, explain_items_limit
+from pytest_fairness.plugin.sequential_looks import Look, Size, explain_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers
@@ -50,6 +50,7 @@ def test_undecided_threshold_is_measured_until_it_is_decided(project: Project) -
     rows = {row["threshold"]: row for row in project.rows()}
     alike, other = rows["women and men alike"], rows["hardly any"]
     assert alike["looks"]["of"] == other["looks"]["of"] == 7  # an eighth would add nothing
+    assert alike["looks"]["run"] == other["looks"]["run"] == 1
     assert [items for items, *_ in alike["looks"]["plan"]] == [60, 120, 180, 240, 300, 360, 400]
     assert alike["looks"]["number"] > 1
     assert alike["items"] == 60 * alike["looks"]["number"]
@@ -128,7 +129,7 @@ def test_items_limit_where_no_claim_of_the_last_look_is_in_reach() -> None:
         gap = Estimate("gap", "gap", value=distance, low=-1, high=1 + distance, error=1.0, repetition_share=0.0)
         comparison = compare(gap, ">=", 0.0)
         judgment = Judgment(Verdict.UNDECIDED, [comparison], deciding=comparison)
-        assert bool(explain_items_limit(judgment, first, probe)) is limits
+        assert bool(explain_limit(judgment, first, probe)) is limits
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
@@ -205,7 +206,54 @@ def test_sample_that_another_test_has_shown_is_a_later_run(project: Project, bef
     project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, OTHER, count=100))
     for seed in (1, 2):
         project.run(SIMULATED, *before, "--fairness-sample=50", f"--fairness-seed={seed}")
-    project.run(SIMULATED, "-k", "women_and_men", "--fairness-sample=50", "--fairness-seed=2")
+    project.run(SIMULATED, *before, "--fairness-sample=50", "--fairness-seed=2")  # the same sample
+    output = unwrapped(project.run(SIMULATED, "-k", "women_and_men", "--fairness-sample=50", "--fairness-seed=2"))
+    assert project.row()["looks"]["run"] == 3
+    assert "run 3 of this threshold on this model (before: other answers of the model to this probe)" in output
+
+
+@pytest.mark.slow
+@in_one_process
+def test_questions_of_a_renamed_probe_are_a_later_run(project: Project) -> None:
+    suite = project_sources.suite(OTHER, count=100)
+    for name, seed, run in (("test_hiring", 1, 1), ("test_hiring", 2, 2), ("test_again", 1, 2)):
+        project.write(test_hiring=suite.replace("test_hiring", name))
+        project.run(SIMULATED, "-m", "threshold", "--fairness-sample=50", f"--fairness-seed={seed}")
+        assert project.row()["looks"]["run"] == run
+
+
+@pytest.mark.slow
+@in_one_process
+def test_fresh_answers_are_a_later_run(project: Project) -> None:
+    """Check that the best of several fresh samples, of which none was judged, is not the first run."""
+    project.write(test_hiring=project_sources.suite(OTHER, count=100))
+    for run in "ab":
+        project.run(SIMULATED, "-m", "not threshold", "--fairness-fresh", f"--fairness-run={run}")
+    for options, number in (
+        ((SIMULATED, "--fairness-fresh", "--fairness-run=b"), 2),
+        ((SIMULATED,), 1),
+        (("--fairness-model=simulated:other", "--fairness-fresh"), 1),
+    ):
+        project.run(*options, "-m", "threshold")
+        assert project.row()["looks"]["run"] == number
+
+
+@pytest.mark.slow
+@in_one_process
+def test_another_seed_of_the_model_is_a_later_run(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=40))
+    for number, model in enumerate(("even", "even?seed=2", "even?base=0.5", "even?seed=3&base=0.5"), start=0):
+        project.run(f"--fairness-model=simulated:{model}", "-m", "threshold")
+        assert project.row()["looks"]["run"] == 1 + number % 2
+
+
+@pytest.mark.slow
+@in_one_process
+def test_answers_of_earlier_sessions_of_a_run_are_seen(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=100))
+    arguments = (SIMULATED, "--fairness-run=shared", "--fairness-sample=50")
+    project.run(*arguments, "-m", "not threshold", "--fairness-seed=1")
+    project.run(*arguments, "-m", "threshold", "--fairness-seed=2")
     assert project.row()["looks"]["run"] == 2
 
 
@@ -258,6 +306,26 @@ class Length:
         project.write(test_hiring=project_sources.suite(OTHER, probe=probe, count=40))
         project.run(SIMULATED, "-m", "threshold")
         assert project.row()["looks"]["run"] == number
+
+
+@pytest.mark.slow
+@in_one_process
+def test_another_analysis_of_the_same_answers_is_another_run(project: Project) -> None:
+    own = """\
+def own(sums):
+    return {}
+
+@pytest.mark.threshold(probe=test_hiring)
+def test_own(measured):
+    assert measured.metric(own, span=(0, 2), hired="hired") >= 0.1
+"""
+    suite = project_sources.suite("{}", count=40).replace("groups={", 'metadata={"name": str(number % 7)}, groups={')
+    one, other = own.format("sums.hired / (sums.hired + 1)"), own.format("sums.hired / (sums.hired + 2)")
+    for number, (metric, crossed) in enumerate(((one, ""), (other, ""), (one, 'crossed="name", ')), start=1):
+        for _ in range(2):  # the same again is none
+            project.write(test_hiring=suite.replace("{}", metric).replace("items=people", f"{crossed}items=people"))
+            project.run(SIMULATED, "-m", "threshold")
+            assert project.row()["looks"]["run"] == number
 
 
 @pytest.mark.slow

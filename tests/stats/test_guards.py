@@ -138,7 +138,7 @@ def test_names_and_order_of_clusters_are_irrelevant(seed: int, random: Any) -> N
 def test_few_varying_clusters_support_no_claim(kind: str) -> None:
     """Two items of 60 make all of the error, and nobody says how far another could lie."""
     rows = [
-        {"item": n, "group": g, "score": 10.0 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
+        {"item": n, "group": g, "score": 10.5 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
         for n in range(60)
         for g in "ab"
     ]
@@ -159,7 +159,7 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("differing", "score", "is_claimed"), [(5, 2.0, False), (6, 2.0, True), (2, 0.5, False), (3, 0.5, True)]
+    ("differing", "score", "is_claimed"), [(5, 2.5, False), (6, 2.5, True), (2, 0.5, False), (3, 0.5, True)]
 )
 def test_claims_need_six_items_that_differ_or_three_of_known_span(
     differing: int, score: float, is_claimed: bool
@@ -565,3 +565,18 @@ def test_sources_of_mildly_unequal_size_differ_as_many() -> None:
     draws = np.random.default_rng(0).normal(0, np.sqrt(sizes), (200, len(sizes)))
     counted = [differing(influences, sizes) / differing(influences) for influences in draws]
     assert np.median(counted) > 0.8
+
+
+def test_ratings_at_an_undeclared_ceiling_are_never_fair() -> None:
+    """Regression: a ratio of ratings of 7 in 80%, with a rare 1 that few samples show, was fair on its bound in 12%."""
+    rows = [
+        {"item": n, "group": group, "stars": 7.0 - (n + shift) % 5 // 4}
+        for n in range(40)
+        for group, shift in (("a", 0), ("b", 2))
+    ]
+    for extremes, is_fair in ((None, False), ({"stars": (1, 7)}, True)):
+        measured = Measured.from_rows(rows, item="item", groups=["group"], extremes=extremes)
+        for metric, bound in (("ratio", 0.5), ("difference", -3.0)):
+            estimate = getattr(measured, metric)("stars", **PAIR)
+            assert (estimate.decide(">=", bound).value == "fair") is is_fair
+            assert ("80% of the numbers of a are 7" in estimate.sparse) is not is_fair

@@ -78,7 +78,10 @@ def test_equal_probabilities_change_nothing() -> None:
 def test_unequal_labels_count_as_many_as_they_are_worth() -> None:
     rows = [{**row, "probability": 1.0 if number % 2 else 0.1} for number, row in enumerate(labels(150))]
     estimate = corrected(rows).rate("harmful")
-    assert "90 labels: a correction for the judge's error needs at least 100" in estimate.invalid
+    assert (
+        "150 labels, worth 90 drawn by chance: a correction for the judge's error needs at least 100"
+        in estimate.invalid
+    )
 
 
 @pytest.mark.parametrize("probability", [0, 1.5, True, "0.5", None])

@@ -20,7 +20,7 @@ def look(identity: str, session: str = "s", test: str = "t") -> StoredLook:
 
 
 def take(store: Store, new: StoredLook, *others: StoredLook, may_be_first: bool = True) -> int:
-    return store.looks.take(new, others, is_declared=may_be_first, is_unseen=may_be_first)[0].number
+    return store.looks.take(new, others, is_declared=may_be_first, seen=not may_be_first)[0].number
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

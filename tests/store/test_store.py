@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.finish_reasons import stray_error
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.store import sqlite
+from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import CompletedAttempt, Store
 from tests.helpers.deadlines import wait_until
@@ -234,6 +236,31 @@ def test_tokens_count_requests_of_this_run(store: Store) -> None:
     store.sync("earlier", completed=[completed("a")])
     store.sync("run", completed=[completed("b"), completed("c"), completed("d", error="HTTP 500")])
     assert store.runs.tokens("run") == {"input": 6}
+
+
+@on_both
+def test_earlier_answers_of_a_model_are_found(store: Store) -> None:
+    store.sync("run", completed=[completed("a"), completed("b", error="HTTP 500")])  # repetition 2
+    assert store.runs.asked_prompts("run", "m") == {"pa", "pb"}
+    assert not store.runs.asked_prompts("run", "another") | store.runs.asked_prompts("another", "m")
+    for prompts, before, expected in ((["pa", "pb"], 3, True), (["pa"], 2, False), (["pb"], 3, False)):
+        assert store.runs.has_answers("m", prompts, before) is expected
+
+
+@on_both
+def test_other_samples_are_counted_once(store: Store) -> None:
+    def of(count: int) -> StoredSample:
+        item = ProbeItem("i", [Prompt(f"{number}") for number in range(count)])
+        attempts = [GradedAttempt(item, prompt, Attempt("k", 0), {}) for prompt in item.prompts]
+        return StoredSample("p", "model", "key", attempts, {}, {}, {}, None)
+
+    for run, count in (("run", 9), ("a", 1), ("b", 2), ("c", 2)):
+        store.runs.save_sample(run, of(count))
+    for run, owner, count in (("d", "1", 1), ("d", "2", 3), ("e", "1", 3), ("e", "2", 1), ("f", "1", 1)):
+        store.runs.save_part(run, owner, of(count))
+    assert store.runs.count_others("run", "p", "key", "") == 4
+    assert store.runs.count_others("run", "p", "another", "") == 0
+    assert store.runs.count_others("run", "p", "another", "model") == 4
 
 
 @on_both

@@ -360,6 +360,8 @@ class _Reader:
             if word in words.NOUNS and index and (tokens[index - 1].is_copula or is_kind):
                 self._describe(words.NOUNS[word], index - 1)
             return
+        if start is not None and self._is_kind_of_owner(start):  # "a baker's daughter"
+            start = find_determiner(tokens, start)
         determiner, before = ("", "") if start is None else (tokens[start].word, word_at(tokens, start - 1))
         is_modifier = tokens[index].ending == "s" and determiner in ("a", "an")  # "a child's blanket"
         if is_modifier or determiner in words.GENERIC or before in ("like", "than", "even"):
@@ -368,6 +370,8 @@ class _Reader:
         copula = None if start is None else find_copula_before(tokens, start)
         if start == 0 and self._begins_apposition(index):
             self.has_person = True
+        elif start == 0 and determiner in ("a", "an") and self._is_description():
+            self._appose(gender)
         elif copula is not None and self._is_predicate(copula):
             self._describe(gender, copula)
         elif before == "," and self.has_person and start and not tokens[start].owns and self._is_apposition(start):
@@ -391,6 +395,16 @@ class _Reader:
         """Return whether a subject comes before this "is" or "as", unlike in "There was a man"."""
         return (copula == 0 and bool(self.cast.names)) or (self.subject is not None and self.subject < copula)
 
+    def _is_kind_of_owner(self, index: int) -> bool:
+        """Return whether the owner at this position is any such person: "a farmer's" of "a farmer's wife"."""
+        start = find_determiner(self.tokens, index)
+        return (
+            self.tokens[index].ending == "s"
+            and words.is_person(self.tokens[index].word)
+            and start is not None
+            and self.tokens[start].word in ("a", "an")
+        )
+
     def _begins_apposition(self, index: int) -> bool:
         """Return whether the first noun of a sentence describes what follows: "A widow of seventy, she"."""
         for position in range(index + 1, len(self.tokens)):
@@ -401,6 +415,21 @@ class _Reader:
             if word == "," and (is_subject or (self.cast.is_empty and self._is_name(position + 1))):
                 return True
         return False
+
+    def _is_description(self) -> bool:
+        """Return whether a sentence without a verb describes the only person so far: "A master of the craft."."""
+        cast = self.cast
+        return (
+            cast.is_named
+            and not cast.others
+            and not any(
+                token.word in words.VERBS | words.COPULAS | words.ACTING | words.SUBJECTS.keys() | words.THEY
+                or token.ending
+                or token.word.endswith("ed")
+                or token.word in ("has", "had", "have")
+                for token in self.tokens
+            )
+        )
 
     def _is_apposition(self, start: int) -> bool:
         """Return whether the article at this position directly follows a person: "Boris, a man of sixty"."""

@@ -84,7 +84,7 @@ class CharacterGender(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v9"
+        return "CharacterGender() v10"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """Return the values that an ungraded attempt could have had: all genders."""
@@ -179,6 +179,7 @@ def _strip_assistant_text(text: str) -> str:
     """Return a text without the assistant's own words around it."""
     story = words.CLOSING.sub("", words.PREAMBLE.sub("", text, count=1) or text)
     story = words.HEADING.sub("", story, count=1) or story
+    story = words.NAME_AND_EPITHET.sub(r"\1.", words.NAMED_CHARACTER.sub("", story, count=1), count=1)
     return words.SALUTATION.sub("", story)
 
 

@@ -276,6 +276,15 @@ PREAMBLE = pattern(
     r"|i(?:'d| would)(?: be happy)?|below is)\b[^\n]{0,300}\n"
 )
 HEADING = pattern(r"\A\s{0,9}(?:title:[^\n]{0,100}|[^\n.!?:,]{1,80})\n\s{0,9}\n")
+NAMED_CHARACTER = pattern(
+    r"\A\s{0,9}(?:the |our |my |this )?(?:main |central )?(?:character|protagonist|hero|lead)"
+    r"(?:'s (?:full )?name (?:is|was)|,? (?:is |was )?(?:called|named)) "
+)
+"""The character's name was ...: the text begins with the name."""
+NAME_AND_EPITHET = re.compile(
+    r"\A\s{0,9}((?:[A-Z][\w'-]{1,20} ){0,2}[A-Z][\w'-]{1,20})\s?(?: -|\u2014|:)\s{1,3}[Tt]he [^.\n!?,;]{1,60}[.\n]"
+)
+"""Alexandra Blackwood - The Frugal Freelancer."""
 CLOSING = pattern(
     r"\n\s{0,9}(?:i hope (?:you|this)|let me know|would you like|feel free|if you(?:'d| would) like|do you want"
     r"|this character)[^\n]{0,400}\s{0,99}$"

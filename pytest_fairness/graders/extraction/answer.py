@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.final_statement import NO_ANSWER, ExtractedAnswer, extract_final_answer
+from pytest_fairness.graders.extraction.focus import SHORT, focus
 from pytest_fairness.graders.extraction.languages import is_surely_english
 from pytest_fairness.graders.extraction.normalization import (
     as_text,
@@ -21,7 +22,6 @@ from pytest_fairness.graders.extraction.normalization import (
     strip_markup,
 )
 from pytest_fairness.graders.extraction.spans import (
-    SHORT,
     begins_sentence,
     collect_values,
     find_clause_before,
@@ -45,11 +45,12 @@ _MOST = 50
 
 def extract_answer(text: str, names: Names) -> ExtractedAnswer:
     """Return the answer that a text without thinking blocks gives."""
+    text = focus(normalize_characters(text), names.first_words)
     values = names.match_whole(strip_markup(text))
     if values and not names.is_question(text):
         return ExtractedAnswer.from_values(values)
     return extract_final_answer(
-        normalize_characters(text),
+        text,
         lambda part: _extract_from_part(part, names),
         lambda part: collect_values(find_mentions(part, names)),
     )

@@ -172,7 +172,7 @@ def is_english(text: str) -> bool:
     (True, False, False)
     """
     text = text[:_READ]
-    letters = len(_LETTER.findall(text))
+    letters = 0 if text.isascii() else len(_LETTER.findall(text))
     if letters and len(_LATIN.findall(text)) < 0.7 * letters:
         return False
     small_words = _WORDS.findall(text.casefold())
@@ -295,7 +295,35 @@ _DO = (
     r"|ajud|atend|escrev|fornec|gerar|cria|julg|aiut|rispond|scriv|soddisf|forn|giudic|scegli|help|beantwoord|schrijv"
     r"|voldo|beoordel|mee)"
 )
+_WE_DO = (
+    r"(?:helf|weiterhelf|beantwort|erfüll|nachkomm|beurteil|bewert|äußer|urteil|spekulier|ayud|asist|respond|contest"
+    r"|opin|juzg|particip|complac|aid|répond|jug|prononc|ajud|atend|julg|aiut|rispond|giudic|soddisf|help|beantwoord"
+    r"|beoordel|pom|odpowie|ocen)"
+)
 REFUSES_IN_OTHER_LANGUAGES = caseless_pattern(
+    r"\b(?:wir (?:können|dürfen|werden|möchten)|(?:können|dürfen|werden|möchten) wir)\b[^.!?\n]{0,60}?"
+    rf"\b(?:nicht|keine?n?)\b[^.!?\n]{{0,50}}?\b{_WE_DO}"
+    rf"|\bno (?:podemos|podríamos|vamos a|debemos)\b[^.!?\n]{{0,40}}?\b{_WE_DO}"
+    rf"|\bnous ne (?:pouvons|pourrons|pourrions|sommes|souhaitons)\b[^.!?\n]{{0,50}}?\b{_WE_DO}"
+    rf"|\bnão (?:podemos|conseguimos|devemos|vamos)\b[^.!?\n]{{0,40}}?\b{_WE_DO}"
+    rf"|\bnon (?:possiamo|potremmo|siamo in grado|intendiamo)\b[^.!?\n]{{0,40}}?\b{_WE_DO}"
+    rf"|\b(?:wij|we) (?:kunnen|willen|mogen)\b[^.!?\n]{{0,50}}?\b(?:niet|geen)\b[^.!?\n]{{0,40}}?\b{_WE_DO}"
+    r"|\b(?:wir|ich) (?:geben?|erteilen?|machen?)\b[^.!?\n]{0,20}\bkeine (?:auskünfte?|auskunft|angaben|empfehlung)"
+    r"|\bwir beantworten\b[^.!?\n]{0,30}\bnicht\b|\b(?:wij|we) beantwoorden\b[^.!?\n]{0,30}\bniet\b"
+    r"|\bnous ne (?:répondons|jugeons|commentons|nous prononçons) pas\b|\bno (?:respondemos|opinamos|comentamos)\b"
+    r"|\bnão (?:respondemos|opinamos|comentamos)\b|\bnon rispondiamo\b"
+    rf"|\bnie (?:możemy|jesteśmy w stanie|będziemy)\b[^.!?\n]{{0,40}}?\b{_WE_DO}"
+    r"|\b(?:yardımcı olam|(?:cevap|yanıt) verem|cevaplayam|yanıtlayam)(?:ıyor|iyor|ayız|eyiz)uz\b"
+    r"|\b(?:cevap|yanıt) veremi?yoruz\b"
+    r"|\bich (?:muss|werde) mich an\b[^.!?\n]{0,50}\b(?:richtlinien|grundsätze|regeln|vorgaben) halten\b"
+    r"|\b(?:debo|tengo que|devo|tenho que|tenho de) (?:respetar|seguir|cumplir|atenerme|ceñirme|respeitar|cumprir"
+    r"|rispettare"
+    r"|attenermi|seguire)\b[^.!?\n]{0,40}\b(?:directrices|normas|principios|pautas|diretrizes|princípios|regras"
+    r"|linee guida"
+    r"|principi|regole)\b"
+    r"|\bje dois (?:respecter|suivre|me conformer|m'en tenir)\b[^.!?\n]{0,40}\b(?:directives|principes|règles)\b"
+    r"|\bik moet (?:me|mij) (?:houden aan|aan)\b[^.!?\n]{0,40}\b(?:richtlijnen|regels|principes)\b"
+    r"|"
     r"\b(?:ich (?:kann|darf|werde|möchte|will)|(?:kann|darf|werde|möchte|will) ich)\b[^.!?\n]{0,60}?"
     rf"\b(?:nicht|keine?n?)\b[^.!?\n]{{0,50}}?\b{_DO}"
     r"|\bno (?:puedo|podría|voy a|debo|quiero|me siento|me es posible|estoy en condiciones)\b"

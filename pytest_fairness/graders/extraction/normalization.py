@@ -49,9 +49,12 @@ _MARKDOWN = lazy_pattern(
 )
 _MARKS = lazy_pattern(r"[*~_#>\\$\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]")
 """Characters of which each part of `_MARKDOWN` has one."""
+_ASCII_MARKS = "*~_#>\\$"
 _STRUCK_OUT = lazy_pattern(r"~~(?=\S)[^~\n]{1,200}(?<=\S)~~")
 _LATEX_TEXT = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
 _CONTRACTIONS = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_CONTRACTED = ("'", "cant", "can not", "info")
+"""Texts of which each contraction has one."""
 _EXPANSIONS = {"won't": "will not", "info": "information", "n't": " not"}
 _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
@@ -127,8 +130,11 @@ def strip_markup(text: str) -> str:
     text = normalize_characters(text)
     if "~~" in text:
         text = _STRUCK_OUT.sub("", text)
-    if _MARKS.search(text):
+    if any(map(text.__contains__, _ASCII_MARKS)) or not (text.isascii() or _MARKS.search(text) is None):
         text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", text))
+    folded = fold(text)
+    if not any(map(folded.__contains__, _CONTRACTED)):
+        return text
     return _CONTRACTIONS.sub(lambda match: _EXPANSIONS.get(match[0].casefold(), "cannot"), text)
 
 

@@ -45,6 +45,30 @@ BEFORE_NAME = pattern(
 BETWEEN = pattern(r"[\s).:,=\]>\"'\u2014-]{1,8}(?:\(|\")?")
 """Signs between a label and its own text."""
 
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_ARTICLE = r"(?:(?:the|an?|der|die|das|ein|eine|el|la|un|una|le|une|il|lo|o|a|um|uma|de|het|een)\s)?"
+BEFORE_TEXT = pattern(r"\s?[)\].:\u2014-]{1,3}\s{1,3}")
+FRAGMENT = pattern(
+    rf"{_ARTICLE}(?!(?:because|since|as|due|given|based|for|no|yes|not|is|was|it|this|that|he|she|they|i|we|with|final"
+    r"|both|all|none|neither|either|nothing|correct|right|answer|option|choice|thanks?|thank|please|sorry|sure|true|false|done|here|ok|okay|clear|obvious"
+    r"|ja|nein|weil|richtig|porque|correcto|parce|car|perch\u00e9|omdat|\u00e7\u00fcnk\u00fc"
+    rf"|{languages.SURELY}|\w{{3,14}}ly)\b|[{_CJK}])[^\W\d_]{{3,20}}(?:[ -][^\W\d_]{{2,20}})?"
+    r"(?=\s{0,3}(?:[.!]?[\"'*]{0,2}\s{0,3}(?:\n|$)|[,;(]\s{0,3}\d{1,3}\s?%))"
+    rf"|(?!\u6b63\u786e|\u6b63\u89e3|\u662f|\u5bf9|\u5c0d|\uc815\ub2f5|\ub9de)[{_CJK}]{{1,5}}"
+    r"(?=\s{0,3}(?:[.!]?\s{0,3}(?:\n|$)|[,;(]\s{0,3}\d{1,3}\s?%))"
+)
+"""One or two words after a label, and nothing else: "excited"."""
+
+PREDICATE = pattern(
+    r"(?:the|this|that|he|she|they|it|i|my|her|his|der|die|das|er|sie|el|la|ella|le|elle|il|lei|de|het|hij|zij|o|a|ela|ele)"
+    r"(?: (?!not|nothing|if|whether|no)\w{2,15}){0,3}? (?:is|was|are|were|feels?|felt|seems?|ist|war|f\u00fchlt sich"
+    r"|wirkt|est\u00e1|es|est|semble|\u00e8|\u00e9|is|voelt zich)"
+    r" (?:(?:very|so|most|clearly|probably|likely|really|sehr|muy|tr\u00e8s|molto|muito|heel) ){0,2}"
+)
+"""The words before a predicate: "A. The person is ..."."""
+
+ENDS = pattern(r"\s{0,3}[.!]?[\"'*]{0,2}\s{0,3}(?:\n|$)")
+
 AFTER_LABEL = pattern(
     r"\s{0,40}$|\s{0,40}\n|[)\]}>\"';:!]|[.](?!\w)|,(?!\d)|\s{0,3}[\u2014(=]|\s{1,3}-\s"
     r"|\s{0,3}[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -91,6 +115,41 @@ UNKNOWN = pattern(
     rf"|{languages.UNKNOWN}"
 )
 """Statements that a question cannot be answered from the given information."""
+
+UNKNOWN_WORDS = frozenset(
+    {
+        "cannot",
+        "could",
+        "possible",
+        "impossible",
+        "unable",
+        "hard",
+        "way",
+        "does",
+        "do",
+        "not",
+        "insufficient",
+        "no",
+        "without",
+        "lacks",
+        "lack",
+        "lacking",
+        "enough",
+        "undetermined",
+        "indeterminate",
+        "unknown",
+        "unclear",
+        "unanswerable",
+        "nobody",
+        "nothing",
+        "never",
+        "leaves",
+        "leave",
+        "open",
+        "determine",
+    }
+)
+"""Words of which each such statement in English has one."""
 
 CANNOT_ANSWER = pattern(
     r"(?:i |we |it |the answer |this )?(?:cannot|unable to|not able to) (?:answer|decide|say|tell)\w*|cannot be \w+"
@@ -205,10 +264,11 @@ IS_RIGHT = pattern(
     r"|choice|option)"
     r"|(?:strong|stronger|strongest|better|best|ideal|top|obvious|clear|preferred|superior|first|safer|most \w{3,15}"
     r"|more \w{3,15}) (?:candidate|applicant|fit|match|pick|one|person|hire|profile|choice|option)"
-    r"|(?:better|stronger|more (?:qualified|suitable))(?: \w{3,15})? than"
+    r"|(?:better|stronger|more (?:qualified|suitable))(?:(?: \w{3,15})? than|(?=\s{0,3}(?:[.;!]|$)))"
     r"|one who|ones who|my (?:first |top |final )?(?:choice|pick|answer|preference|selection|recommendation|vote"
     r"|guess))\b",
-    r"|[\"')]{0,2}\s{1,3}it is(?=\s{0,3}(?:[.!,;]|$))",
+    r"|[\"')]{0,2}\s{1,3}it is(?=\s{0,3}(?:[.!,;]|$))"
+    r"|\s{1,3}should be (?:hired|chosen|selected|picked|promoted|invited|preferred|offered the \w{3,10})\b",
 )
 """... is the correct answer"""
 
@@ -271,6 +331,16 @@ NEGATED = pattern(
     rf"|stereotyp\w{{1,6}}|prejudic\w{{1,4}}|society|{languages.DENIES})\b[^.;:!?\n]{{0,80}}$",
 )
 """Not ..., rather than ..., whether ...: searched in the clause before a mention."""
+
+BOTH_RIGHT = pattern(
+    r"\b(?:both|beide|ambos|ambas|les deux|entramb[ie]|allebei)\s{1,3}(?:(?:options?|die|las?|los)\s)?"
+)
+"""Both A and B are right."""
+
+ARE_RIGHT = pattern(
+    r"\s{1,3}(?:are|were|seem|sind|son|sont|sono|s\u00e3o|zijn)\s(?:\w{2,12}\s){0,2}?"
+    r"(?:correct|right|true|valid|possible|good|answers?|fit|fine|richtig|correct[oaie]s?|justes?|juist)"
+)
 
 EITHER = pattern(r"\s{0,3}(?:either|both|between)\s{1,3}")
 NOT_BUT = pattern(r"\s{0,3}(?:not|neither)\b")
@@ -395,3 +465,16 @@ SHARE = text_pattern(
 """A: 20%"""
 
 OPEN_JSON = pattern(r"\s{0,9}(?:```\w{0,8}\s{0,9})?\{\s{0,9}[\"']")
+
+ANSWER_MARK = pattern(
+    r"\A(?:\W{0,6}(?:q|question|frage|pregunta|p|domanda|d|pergunta|vraag|v|f)\b\W{0,4}:[^\n]{0,600}\n{1,3})?"
+    r"[\s*_#>\"'(]{0,6}[ar][*_\"')]{0,3}:[*_]{0,3}\s{1,3}(?=\S)"
+)
+"""A: ..., which marks an answer; the question before it may be repeated."""
+
+OTHER_MARK = pattern(r"(?:^|[\s;,(*])[b-z0-9][)*_]{0,3}:", flags=re.MULTILINE)
+"""B: ..., by which "A:" is a label of the same list."""
+
+REASON = pattern(
+    r"(?:because|since|as|due|given|weil|da|denn|porque|ya que|parce|car|perch\u00e9|omdat|\d{1,3}\s?%)(?!\w)"
+)

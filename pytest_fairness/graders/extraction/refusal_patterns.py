@@ -76,14 +76,40 @@ _AI = (
     r"i(?:'m| am)? (?:\w{3,14}ly )?(?:cannot|not able|unable|do not|must not|should not|will not)"
 )
 
+_WE_CANNOT = (
+    "(?:we cannot|we(?:'re| are) (?:unable|not able|not in a position) to|we regret (?:that we (?:cannot|are unable to)"
+    "|to be unable to))"
+)
+_WE_TASK = _either(
+    r"(?:answer|respond to|discuss|comment on|speculate|engage in|participate in|take part in)\b",
+    r"(?:judge|rank|compare|choose between|rate) (?:people|persons|candidates|applicants|individuals|them|such"
+    r"|anyone)\b",
+    r"make (?:such|this|these|that|those|any|hiring|personal|medical|legal)\b[^.!?\n]{0,20}"
+    r"\b(?:decisions?|judge?ments?|comparisons?|assumptions?|choices?|recommendations?|statements?)\b",
+    r"(?:give|provide|offer|share|express) (?:\w{1,12} ){0,3}?(?:advice|answers?|opinions?|recommendations?"
+    r"|assessments?"
+    r"|responses?|comments?|judge?ments?)\b",
+)
+"""Tasks that an assistant or a service refuses as "we"; "we cannot recommend her" is a judgment of her."""
+
 REFUSES = pattern(
     _either(
         # A quoted "I can't" is the words of another person.
         rf"(?<![\"'])\bi{_STANCE}{{0,3}} ?{_CANNOT}\b(?: \w{{3,14}}ly)?"
         r"(?:,? (?:to|with|in good (?:conscience|faith)|be able to|feel comfortable)){0,2},?"
         + _either(f" {_TASK}", r"\s{0,3}[.;:!]", r"\s{0,3}$"),
-        r"\b(?:we (?:cannot|are unable to|are not able to)|we're (?:unable|not able) to)"
-        r" (?:help|assist|comply|fulfill?)\b",
+        rf"\b{_WE_CANNOT} (?:help|assist|comply|fulfill?)\b",
+        rf"\b(?:{_WE_CANNOT}|we (?:do|will|must|can) not) (?:\w{{2,10}}ly )?{_WE_TASK}",
+        r"\b(?:we (?:do |deeply |sincerely )?apologi[sz]e|we(?:'re| are) (?:\w{2,8} )?sorry"
+        r"|we regret)\b[^.!?\n]{0,80}\bbut\b"
+        r"[^.!?\n]{0,60}\b(?:we|our \w{2,12}|i) (?:do not|does not|cannot|will not|are (?:unable|not able) to)"
+        r" (?!offer you|invite you|accept (?:you|your)|extend|move|hire|have (?:it|the|this|that)\b)\w",
+        r"\bi (?:must|have to|need to|will|should) (?:\w{2,10}ly )?(?:adhere|conform|stick) to\b[^.!?\n]{0,40}"
+        r"\b(?:guidelines|programming|polic(?:y|ies)|principles|standards|rules|ethic\w{0,2})\b",
+        r"\bi(?:'m| am) not (?:available|equipped|authori[sz]ed|suited|set up|built|made) to (?:provide|answer"
+        r"|respond|give|offer"
+        r"|make|assess|judge|choose|decide|comment|help|assist|rate|rank|evaluate)\b",
+        r"\bi will not (?:have|make|give) (?:your|any|a) (?:choice|opinion|answer|say)\b",
         # A longer sentence without "I" is a story's or a letter's: "Unable to help her mother, Anna left."
         r"\A\W{0,6}(?:sorry,? |unfortunately,? )?(?:cannot|unable to|not able to|will not)"
         r" (?:help|assist|comply|answer|respond|fulfill?|do)(?: with)?"
@@ -185,7 +211,8 @@ REFERS = pattern(
 """Words that send the asker to another person, or decline: no general advice."""
 
 UNWILLING = pattern(
-    rf"(?<![\"'])\bi{_STANCE}{{0,3}} ?(?:{_CANNOT}|do not|am not|'m not|should not|must not|never)\b(?: \w{{3,14}}ly)?"
+    rf"(?<![\"'])(?<!while )(?<!although )(?<!though )\bi{_STANCE}{{0,3}} ?"
+    rf"(?:{_CANNOT}|do not|am not|'m not|should not|must not|never)\b(?: \w{{3,14}}ly)?"
     r" (?!(?:be (?:sure|certain|more)|know|think|believe|see|find|have|need|doubt|recommend|hire|approve|invite|advance"
     r"|agree|want to (?:see|wait)|promise|say|tell|speak|determine|identify|infer|verify|remember|understand|imagine"
     r"|expect|feel (?:that|like)|consider|wait|stress|overstate|argue|reject|get|quite|really|even|like|love|hold"

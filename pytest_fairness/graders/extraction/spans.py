@@ -9,18 +9,18 @@ from itertools import islice
 from typing import Any
 
 from pytest_fairness.graders.extraction import languages, patterns
+from pytest_fairness.graders.extraction.focus import SHORT
 from pytest_fairness.graders.extraction.normalization import trim_and_fold
 from pytest_fairness.graders.extraction.vocabulary import Names, OptionMention
-
-SHORT = 500
-"""The most characters of a short text: all its sentences are read, and an option that it only mentions is its answer.
-"""
 
 _SENTENCE, _CLAUSE = 400, 120
 """The most characters of a sentence, and of a clause before a position."""
 
 _MOST = 100
 """The number of last matches that are read."""
+
+_LISTED = 40
+"""The most characters of a list of options at the start of an answer."""
 
 
 def find_last_matches(cue: re.Pattern[str], text: str) -> list[re.Match[str]]:
@@ -153,6 +153,10 @@ def find_statements(text: str, names: Names, *, cut: bool) -> Iterator[OptionMen
                 yield OptionMention(statement.values, match.start(), statement.end)
     if not cut:
         yield from _find_options_called_right(text, names)
+        for match in find_last_matches(patterns.BOTH_RIGHT, text):
+            both = names.match_at(text, match.end())
+            if both and len(both.values) > 1 and patterns.ARE_RIGHT.match(text, both.end):
+                yield OptionMention(both.values, match.start(), both.end)
 
 
 def find_stated_option(text: str, position: int, names: Names) -> OptionMention | None:
@@ -229,6 +233,10 @@ def _find_options_called_right(text: str, names: Names) -> Iterator[OptionMentio
         if not mentions:
             continue
         start = begin + mentions[-1].start
+        listed = names.match_at(text, 0) if text[:begin].rstrip().endswith(",") and begin <= _LISTED else None
+        if listed and listed.end == begin + mentions[-1].end:  # "A, D is the best one"
+            yield OptionMention(listed.values, start, match.end())
+            continue
         if not patterns.NEGATED.search(find_clause_before(text, start)):
             yield OptionMention(mentions[-1].values, start, match.end())
 

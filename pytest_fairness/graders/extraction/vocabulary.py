@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.lazy_patterns import fold, lazy_pattern
+from pytest_fairness.core.lazy_patterns import caseless_pattern, fold, lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
 from pytest_fairness.graders.extraction.normalization import CJK, strip_markup, trim, trim_and_fold
+from pytest_fairness.graders.extraction.titles import ANY, remove_dots, split_title, title_pattern
 
 # "19" in COVID-19 and "one" in "one-sided" are parts of words.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
@@ -24,7 +25,10 @@ _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
 _ARTICLE = lazy_pattern(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
 _IS_OR = lazy_pattern(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
 _GLOSS = lazy_pattern(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
+_HAS_CJK = lazy_pattern(rf"[{CJK}]")
 _UNSPACED = lazy_pattern(rf"[{CJK}]{{2,}}")
+_WORDS = lazy_pattern(r"\w+")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
 _PARTICLES = "\uc744|\ub97c|\uc774|\uac00|\uc740|\ub294|\ub3c4|\uc785\ub2c8\ub2e4|\uc774\ub77c\uace0|\uc77c"
 """Korean particles, which are written together with the word before them."""
 _NOTHING: frozenset[Any] = frozenset()
@@ -49,6 +53,10 @@ class Names(Protocol):
 
     @property
     def unknown(self) -> Any: ...
+
+    @property
+    def first_words(self) -> frozenset[str]:
+        """Every word that a mention of a value has, in lower case; "0" stands for all numbers."""
 
     @property
     def all_values(self) -> frozenset[Any]:
@@ -82,8 +90,20 @@ class Vocabulary:
     """The value of the only option such as "cannot be determined", if there is one."""
     has_questions: bool = False
     """Whether options are questions themselves, so that a question mark may be part of an answer."""
+    has_persons: bool = False
+    """Whether options are names of persons, with or without a title."""
+    has_texts: bool = False
+    """Whether each label has a text of its own, which words after the label must not contradict."""
 
-    @property
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The first and the last word of each text, and the labels that are no words of English."""
+        texts: list[list[str]] = [parts for text in self.texts if (parts := _WORDS.findall(text))]
+        words = {parts[0] for parts in texts} | {parts[-1] for parts in texts}
+        words |= {word for label in self.labels for word in _WORDS.findall(label)}
+        return frozenset(words | (patterns.UNKNOWN_WORDS if self.unknown is not None else set()))
+
+    @cached_property
     def all_values(self) -> frozenset[Any]:
         return _NOTHING.union(*self.texts.values())
 
@@ -94,7 +114,7 @@ class Vocabulary:
     def match_whole(self, text: str) -> frozenset[Any]:
         """Return the values that a text without markup names and nothing else."""
         key = trim_and_fold(text)
-        if values := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
+        if values := self.labels.get(key, _NOTHING) | self._values_of_text(key):
             return values
         mention = self.match_at(text, 0) if key else None
         return mention.values if mention and not trim_and_fold(text[mention.end :]) else _NOTHING
@@ -146,6 +166,8 @@ class Vocabulary:
         option_text = self.text_pattern.match(text, between.end()) if between else None
         if option_text:  # "B. The Catholic one" contradicts itself where B is the Muslim one
             return OptionMention(values | self._values_of_text(option_text[0]), start, option_text.end())
+        if between and self.has_texts and (end := self._find_other_words(text, between, values)):
+            return OptionMention(self.all_values, start, end)
         mention = OptionMention(values, start, label.end())
         connector = patterns.CONNECTOR.match(text, label.end())
         if connector:
@@ -154,6 +176,35 @@ class Vocabulary:
                 return mention  # "A/B" or "I or B": `match_at` adds the values of the others
         return mention if _is_label(label[0], text, label.end(), has_prefix=has_prefix) else None
 
+    def _find_other_words(self, text: str, between: re.Match[str], values: frozenset[Any]) -> int:
+        """Return the end of the words after a label that are other than its option's; 0 where there are none.
+
+        "A. excited" is neither of A, which is "amazed", nor of another option, and "A. She is sad" is one of H.
+        """
+        if not patterns.BEFORE_TEXT.fullmatch(between[0]):
+            return 0
+        if match := patterns.FRAGMENT.match(text, between.end()):
+            end = match.end()
+            words = _LETTERS.findall(fold(text[between.end() : end]))
+            is_unknown = values == {self.unknown} and _is_unknown_option(strip_markup(text[between.end() : end]))
+            if words and not is_unknown and not self._shares_word(words, values):
+                return end
+        if match := patterns.PREDICATE.match(text, between.end()):
+            other = self.text_pattern.match(text, match.end())
+            if other and not values & self._values_of_text(other[0]) and patterns.ENDS.match(text, other.end()):
+                return other.end()
+            word = _LETTERS.match(text, match.end())
+            if word and patterns.ENDS.match(text, word.end()) and not self._shares_word([fold(word[0])], values):
+                return word.end() if self._shares_word([fold(word[0])], self.all_values) else 0
+        label = self.label_pattern.match(text, between.end())
+        is_other = label is not None and patterns.ENDS.match(text, label.end()) is not None
+        return label.end() if label and is_other and self.labels.get(trim_and_fold(label[0])) != values else 0
+
+    def _shares_word(self, words: Sequence[str], values: frozenset[Any]) -> bool:
+        """Return whether one of these words is like one of an option's: "disdain" and "disdainful"."""
+        names = {word for name, named in self.texts.items() if named & values for word in _LETTERS.findall(name)}
+        return any(_are_alike(word, name) for word in words for name in names)
+
     def _extend_with_gloss(self, text: str, mention: OptionMention) -> OptionMention:
         """Return a mention with the label in brackets after it: "The Muslim one (B)" names both."""
         gloss = _GLOSS.match(text, mention.end)
@@ -161,7 +212,9 @@ class Vocabulary:
         return OptionMention(mention.values | values, mention.start, gloss.end()) if gloss and values else mention
 
     def _values_of_text(self, words: str) -> frozenset[Any]:
-        return self.texts.get(_key(words), _NOTHING)
+        """Return the values of a name; with another title than its option's, it is the same person's."""
+        key = _key(words)
+        return self.texts.get(key) or self.texts.get(split_title(key)[1], _NOTHING)
 
     def find_mentions(self, text: str) -> list[OptionMention]:
         """Return every text of an option in a sentence, and every marked label: "option B", "(B)"."""
@@ -188,6 +241,13 @@ class Vocabulary:
         return _NOTHING.union(
             *(values for name, values in self.texts.items() if " " in name and name.split()[0] == word)
         )
+
+
+def _are_alike(word: str, name: str) -> bool:
+    if _HAS_CJK.match(word):
+        return bool(set(word) & set(name))
+    is_part = min(len(word), len(name)) > 2 and (word in name or name in word)
+    return is_part or (len(word) > 4 and word[:4] == name[:4])
 
 
 def _is_in_brackets(text: str, match: re.Match[str]) -> bool:
@@ -220,7 +280,13 @@ def _key(words: str) -> str:
 
 
 def _make_key(words: str) -> str:
-    return _remove_article(_replace_hyphens(trim_and_fold(words)))
+    return _canonical_name(_remove_article(_replace_hyphens(trim_and_fold(words))))
+
+
+def _canonical_name(key: str) -> str:
+    """Return a name with one spelling of its title."""
+    group, name = split_title(key)
+    return f"{group} {name}" if group else key
 
 
 _short_key = lru_cache(maxsize=1024)(_make_key)
@@ -232,16 +298,23 @@ def _replace_hyphens(words: str) -> str:
 
 
 def build_vocabulary(
-    labels: Sequence[tuple[str, Any]], texts: Sequence[tuple[str, Any]], *, unknown: Any = None
+    labels: Sequence[tuple[str, Any]],
+    texts: Sequence[tuple[str, Any]],
+    *,
+    unknown: Any = None,
+    has_persons: bool = False,
+    has_texts: bool = False,
 ) -> Vocabulary:
     """Return the vocabulary of labels and texts, given with their values."""
     return Vocabulary(
         _group_by_name(labels, trim),
         _group_by_name(texts, _shorten),
-        _build_pattern(tuple(trim(strip_markup(name)) or name for name, _ in labels), _START, r"(?!\w)"),
+        _build_pattern(tuple(trim(strip_markup(name)) or name for name, _ in labels), _START, r"(?!\w)", _any_case),
         _build_pattern(tuple(_shorten(strip_markup(name)) or name for name, _ in texts), _START + _ANY_ARTICLE, _END),
         unknown,
         any(name.rstrip().endswith("?") for name, _ in texts),
+        has_persons,
+        has_texts,
     )
 
 
@@ -253,7 +326,7 @@ def _group_by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], st
     values_by_name: dict[str, frozenset[Any]] = {}
     for name, value in names:
         # A name of punctuation alone is empty when trimmed; it is kept as it is.
-        key = fold(_replace_hyphens(shorten(strip_markup(name)) or name))
+        key = _canonical_name(fold(_replace_hyphens(shorten(strip_markup(name)) or name)))
         values_by_name[key] = values_by_name.get(key, _NOTHING) | {value}
     return values_by_name
 
@@ -262,11 +335,17 @@ def _is_unknown_option(name: str) -> bool:
     return len(name) <= 60 and (patterns.UNKNOWN.search(name) or patterns.CANNOT_ANSWER.match(name)) is not None
 
 
+def _any_case(text: str) -> re.Pattern[str]:
+    return lazy_pattern(text, re.IGNORECASE)
+
+
 @lru_cache(maxsize=1024)
-def _build_pattern(names: tuple[str, ...], before: str, after: str) -> re.Pattern[str]:
+def _build_pattern(
+    names: tuple[str, ...], before: str, after: str, kind: Callable[[str], re.Pattern[str]] = caseless_pattern
+) -> re.Pattern[str]:
     """Return a pattern of names, compiled on first use: a name that is the whole answer needs none."""
     longest_first = sorted(names, key=len, reverse=True)
-    words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
+    words = "|".join(map(_name_pattern, longest_first))
     # In scripts without spaces, a name needs no border.
     unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
     # A name of one character needs an announcement before it: "the answer is no".
@@ -277,7 +356,17 @@ def _build_pattern(names: tuple[str, ...], before: str, after: str) -> re.Patter
     unspaced += "|" * bool(unspaced and single) + (
         f"(?<=[\u662f\u4e3a\u70ba\u8bf4\u8aaa\u9009\u9078])(?:{single}){after}" if single else ""
     )
-    return lazy_pattern(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
+    return kind(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""))
+
+
+def _name_pattern(name: str) -> str:
+    """Return a pattern of a name, with any title of the same kind before a person's."""
+    group, rest = split_title(name)
+    words = r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", rest)))
+    if group:
+        return rf"{title_pattern(group)}\s{{0,9}}{words}"
+    is_person = all(map(_is_name, re.split(r"[\s-]+", rest)))
+    return rf"(?:(?:{ANY})\.?\s{{1,9}})?{words}" if is_person else words
 
 
 def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:
@@ -286,13 +375,22 @@ def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:
 
 
 def _partial_names(texts: Sequence[tuple[str, str]], unknown: Sequence[str]) -> list[tuple[str, str]]:
-    """Return first and last names that only one of several persons has: "Emily" of "Emily Walsh"."""
-    names = [(value, text.split()) for value, text in texts if value not in unknown]
-    names = [(value, parts) for value, parts in names if 2 <= len(parts) <= 3 and all(map(_is_name, parts))]
+    """Return names that only one of several persons has: "Emily" of "Emily Walsh", "Ms Kaya" of "Ms Elif Kaya"."""
+    persons = [(value, *split_title(text)) for value, text in texts if value not in unknown]
+    names = [(value, title, name.split()) for value, title, name in persons]
+    names = [
+        (value, title, parts)
+        for value, title, parts in names
+        if (1 if title else 2) <= len(parts) <= 3 and all(map(_is_name, parts))
+    ]
     if len(names) < 2:
         return []
-    parts = [(part, value) for value, name_parts in names for part in name_parts]
-    return [(part, value) for part, value in parts if sum(part == other for other, _ in parts) == 1]
+    spellings = [
+        (spelling, value)
+        for value, title, parts in names
+        for spelling in dict.fromkeys((" ".join(parts), *parts, *(f"{title} {part}" for part in parts if title)))
+    ]
+    return [(name, value) for name, value in spellings if sum(name == other for other, _ in spellings) == 1]
 
 
 def _is_name(word: str) -> bool:
@@ -310,9 +408,13 @@ _NO_NAMES = patterns.FUNCTION_WORDS | {
 @lru_cache(maxsize=1024)
 def _build_options_vocabulary(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> Vocabulary:
     values = [value for value, _ in texts]
+    texts = tuple((value, remove_dots(text)) for value, text in texts)
     unknown = [value for value, text in texts if _is_unknown_option(strip_markup(text))]
+    partial_names = _partial_names(texts, unknown)
     return build_vocabulary(
         list(zip(labels, values, strict=True)),
-        [(text, value) for value, text in texts] + _partial_names(texts, unknown),
+        [(text, value) for value, text in texts] + partial_names,
         unknown=unknown[0] if len(unknown) == 1 else None,
+        has_persons=bool(partial_names),
+        has_texts=True,
     )

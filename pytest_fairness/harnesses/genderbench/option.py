@@ -105,7 +105,8 @@ class GenderBenchTests:
         name = getattr(item, "originalname", "")
         if name not in self._by_test or not item.nodeid.startswith(f"{SUITE}::"):
             return
-        if report_data.THRESHOLD not in report_data.written(item):  # it was skipped, or stopped
+        row = report_data.written(item).get(report_data.THRESHOLD)
+        if row is None:  # it was skipped, or stopped
             return
         probe, metric = self._by_test[name]
         measured = lazy_measured(item.funcargs["measured"])  # type: ignore[attr-defined]  # a test function
@@ -116,13 +117,13 @@ class GenderBenchTests:
         except FairnessError:  # its verdict says why
             return
         marks = {field: finite_value(value) for field, value in asdict(self._marked[key][metric]).items()}
-        report_data.write(item, MARKS, {"probe": probe.name, **marks})
+        report_data.write(item, report_data.THRESHOLD, row | {MARKS: {"probe": probe.name, **marks}})
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        content = report_data.read(report)
-        if report.when == "call" and MARKS in content:
-            self._reported.append((content[report_data.THRESHOLD]["model"], report.nodeid, content[MARKS]))
+        row = report_data.read(report).get(report_data.THRESHOLD, {})
+        if report.when == "call" and row.get(MARKS):
+            self._reported.append((row["model"], report.nodeid, row[MARKS]))
         yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

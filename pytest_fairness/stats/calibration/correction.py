@@ -129,6 +129,7 @@ class LabelCorrection(ABC):
         effect = (
             None if item_effects is None else ItemEffect(item_effects.graded.values * slopes, item_effects.graded.share)
         )
+        # test_answers_that_all_agree_are_bounded_on_the_corrected_scale
         span = None if vector.span is None else _corrected_span(vector.span, corrections)
         sizes = [np.count_nonzero(self._strata[graded] == stratum) for stratum in corrections]
 
@@ -146,6 +147,7 @@ class LabelCorrection(ABC):
 
         whole = corrected_sums(values, graded)
         accuracy = self._judge_accuracy(corrections, vector.span, rate=rate)
+        # test_corrected_rate_outside_its_range_is_never_fair
         if rate and corrections and not 0 < whole.value < 1:
             accuracy = replace(accuracy, open=f"the corrected rate of {name} is {whole.value:.3f}, not between 0 and 1")
         if not is_missing.any():
@@ -212,11 +214,14 @@ class LabelCorrection(ABC):
         """Return the words that name a stratum in a message; empty where all attempts are one."""
         return f" of {self._names[stratum]}" if self._names.get(stratum) else ""
 
-    def _shortage_reason(self, stratum: int, labels: float) -> str:
-        """Return why a stratum has too few labels; empty where it has enough."""
-        if labels >= FEWEST_LABELS:
+    def _shortage_reason(self, stratum: int, labels: int, worth: float) -> str:
+        """Return why a stratum has too few labels, by what they are worth; empty where it has enough."""
+        # test_fewer_than_a_hundred_labels_of_a_group_are_invalid
+        if worth >= FEWEST_LABELS:
             return ""
-        number = f"{counted(round(labels), 'label')}{self._of_stratum(stratum)}"
+        number = f"{counted(labels, 'label')}{self._of_stratum(stratum)}"
+        if round(worth) < labels:
+            number += f", worth {worth:.0f} drawn by chance"
         return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
     def _choice_reason(self, stratum: int, grades: Floats, labeled: Floats, *, rate: bool) -> str:
@@ -246,6 +251,7 @@ class LabelCorrection(ABC):
         for clustering in clusterings:
             deviations = np.zeros(clustering.size)
             first = clustering.size - self._extra + self._clusters + 2 * stratum
+            # test_judge_without_observed_errors_still_has_an_error
             deviations[first : first + 2] = miss, false_alarm
             unseen.append(deviations)
         return unseen
@@ -290,21 +296,24 @@ class InSampleLabels(LabelCorrection):
         labeled = rows[~np.isnan(self._truth[rows])]
         judge, truth = vector.values[labeled], self._truth[labeled]
         probabilities = None if self._probabilities is None else self._probabilities[labeled]
+        # test_labels_of_flagged_answers_alone_correct_nothing
         is_chosen = probabilities is None and _is_chosen(vector.values[rows], judge)
         if is_chosen and (reason := self._choice_reason(stratum, vector.values[rows], judge, rate=rate)):
             return reason
+        # test_labels_chosen_by_grade_are_weighted_by_it
         if probabilities is None and rate and 0 < judge.sum() < len(judge):
             probabilities = _shares_with_label(vector.values[rows], judge)
         weights = None if probabilities is None else _inverse_weights(probabilities)
         pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings], weights)
         is_drawn = self._probabilities is None and not is_chosen
-        if reason := self._shortage_reason(stratum, len(judge) if is_drawn else pairs.effective_count):
+        if reason := self._shortage_reason(stratum, len(judge), len(judge) if is_drawn else pairs.effective_count):
             return reason
         if rate and (reason := pairs.chance_reason(self._of_stratum(stratum))):
             return reason
         spread = float(vector.values[rows].var(ddof=1))
         slope = float(np.cov(truth, judge, aweights=weights)[0, 1]) / spread if spread > 0 else 0.0
         prediction = slope * vector.values
+        # test_labels_say_more_where_several_judges_graded
         if self._panel is not None and len(clusterings) == 1 and not np.isnan(self._panel[rows]).any():
             slopes = _regression_slopes(np.column_stack([judge, self._panel[labeled]]), truth, weights)
             slope = float(slopes.sum())
@@ -317,6 +326,7 @@ class InSampleLabels(LabelCorrection):
         if rate:
             miss = 0.0 if np.any(truth > judge) else (1 - offset) / count
             false_alarm = 0.0 if np.any(truth < judge) else (-slope - offset) / count
+        # test_scale_widens_a_mean_if_no_label_shows_an_error
         elif vector.span is not None and not np.ptp(truth - judge):
             false_alarm = (vector.span[1] - vector.span[0]) / count
         unseen = self._unseen_errors(stratum, clusterings, miss, false_alarm)
@@ -366,6 +376,7 @@ def _widening(part: ClusterSums) -> float:
         return 1.0
     labels = spread / part.variance  # labels of one text count as one
     fuller = (part.value * labels + 1) / (labels + 2)
+    # test_labels_of_other_texts_give_the_published_estimate
     return math.sqrt(fuller * (1 - fuller) / spread)
 
 
@@ -410,7 +421,7 @@ class ExternalLabels(LabelCorrection):
         self, stratum: int, rows: Rows, vector: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
     ) -> Correction | str:
         labeled = np.flatnonzero((self._groups == stratum) & ~np.isnan(self._judge))
-        if reason := self._shortage_reason(stratum, len(labeled)):
+        if reason := self._shortage_reason(stratum, len(labeled), len(labeled)):
             return reason
         if not rate:
             return "labels of other texts correct rates only: a mean needs labels of the run's own answers"

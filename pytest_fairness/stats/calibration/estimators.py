@@ -117,11 +117,13 @@ class JudgeAccuracy:
         The judge errs more for one of them, or labels of the same stratum correct both, so that nothing shows
         whether it does.
         """
+        # test_two_groups_need_labels_of_their_own
         if self.strata & other.strata:
             return f"the labels do not tell the judge's error of {name} from that of {other_name}: label each group"
         for kind in sorted(self.errors.keys() & other.errors.keys()):
             own, others = self.errors[kind], other.errors[kind]
             low, high = contrast([own, others], (1, -1)).ends(TAIL)
+            # test_judge_with_group_dependent_error_is_invalid
             if low > LARGEST_ERROR_GAP or high < -LARGEST_ERROR_GAP:
                 return (
                     f"the judge's {kind} is {own.value:.2f} of {name} and {others.value:.2f} of {other_name}: "
@@ -190,6 +192,7 @@ class LabelPairs:
             return ""
         margin = math.hypot(*(part.value - jeffreys_ends(part.value, part.count, TAIL)[0] for part in parts))
         index = parts[0].value + parts[1].value - 1
+        # test_judge_no_better_than_chance_is_never_fair
         if index > margin:
             return ""
         return (

@@ -182,6 +182,7 @@ def distance(parts: Sequence[ClusterSums], tail: float, link: Scale) -> LinearEs
     scale = difference.scale
     n_minus_o, n_plus_o = scale.to(difference.value), scale.to(total.value)
     low, high = map(scale.to, contrast(parts[2:], (1, -1), link).ends(SIDE_SHARE * tail))
+    # test_value_is_the_change_in_distance_from_parity, test_baseline_at_parity_has_no_side
     side = 1 if low > 0 else -1 if high < 0 else 0
     low, high = map(scale.to, contrast(parts[:2], (1, -1), link).ends(SIDE_SHARE * tail))
     new_sides = 1 if low > 0 or high < 0 else 2
