@@ -494,6 +494,8 @@ def _factor_ends(value: float, low: float, high: float) -> Ends:
     """Return the ends that a rate or its odds adds to a ratio whose other factor is zero or infinite."""
     if value <= 0 or math.isinf(value):
         return low, high
+    # A projection to many more clusters has a tail above a half, at which the ends of the other factor have crossed.
+    low, high = min(low, value), max(high, value)
     return math.sqrt(low * (2 * value - low)), 1 / math.sqrt((2 / value - 1 / high) / high)
 
 

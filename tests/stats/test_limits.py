@@ -100,6 +100,17 @@ def test_few_events_need_as_many_items_as_make_enough() -> None:
     assert limit.needs == pytest.approx(60 * 6.7 / 2, abs=3)
 
 
+@pytest.mark.parametrize("method", ["ratio", "odds_ratio"])
+def test_group_without_events_has_a_number(method: str) -> None:
+    """Regression: the projection of a ratio with a rate of zero ended in a math domain error, of few events beside."""
+    rows = [{"item": n, "sex": "fm"[n % 2], "hired": n == 1} for n in range(40)]
+    estimate = getattr(Measured.from_rows(rows, item="item", groups=["sex"]), method)("hired", by="sex", of="f", to="m")
+    for bounds in ([0.8, 1.25], [0.05]):
+        limit = find_limit(estimate, bounds)
+        assert limit is not None
+        assert limit.needs is None or limit.needs > 40
+
+
 def test_estimate_on_its_bound_has_no_number() -> None:
     estimate = Estimate("mean", "mean", value=0.5, low=0.4, high=0.6, error=0.05, df=30, items=31)
     assert find_limit(estimate, [0.5]) == Limit(kind=LimitKind.BOUND, unit="items", has=31)
