@@ -13,14 +13,12 @@ from statistics import NormalDist
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.limits import UNCHANGED, Limit, LimitKind, SampleChange
+from pytest_fairness.core.limits import MOST_TIMES, UNCHANGED, Limit, LimitKind, SampleChange
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.power import POWER
 from pytest_fairness.stats.quantiles import t_quantile
 
-MOST_TIMES = 1000.0
-"""The largest factor of a number that is advised."""
 FEW_TIMES = 10.0
 """The factor of the number of items from which on more levels are advised, if fewer times as many are enough."""
 PRECISION = 1.0002
@@ -177,7 +175,7 @@ def _smallest(is_enough: Callable[[float], bool]) -> float | None:
         return 1.0
     if not is_enough(MOST_TIMES):
         return None
-    low, high = 1.0, MOST_TIMES
+    low, high = 1.0, float(MOST_TIMES)
     while high > low * PRECISION:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if is_enough(middle) else (middle, high)
