@@ -482,7 +482,10 @@ def test_invalid_looks_options_are_refused(project: Project) -> None:
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        (Limit(kind=LimitKind.LEVELS, unit="names", has=6, needs=26, items=430), "cannot decide it: its names limit it"),
+        (
+            Limit(kind=LimitKind.LEVELS, unit="names", has=6, needs=26, items=430),
+            "cannot decide it: its names limit it",
+        ),
         (Limit(kind=LimitKind.UNGRADED, unit="items", has=30), "its ungraded answers limit it"),
         (Limit(kind=LimitKind.BOUND, unit="items", has=30), "cannot decide it"),
         (None, "cannot decide it"),

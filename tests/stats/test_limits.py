@@ -111,6 +111,34 @@ def test_group_without_events_has_a_number(method: str) -> None:
         assert limit.needs is None or limit.needs > 40
 
 
+def agreeing(items: int, names: int) -> Measured:
+    """Return answers that are all yes, about items with one of so many names of each group."""
+    rows = [
+        {"item": n, "sex": sex, "name": f"{sex}{(n * step) % names}", "hired": True}
+        for n in range(items)
+        for sex, step in (("f", 1), ("m", 5))
+    ]
+    return Measured.from_rows(rows, item="item", groups=["sex", "name"], crossed="name", extremes={"hired": (0, 1)})
+
+
+@pytest.mark.parametrize("metric", ["rate", "difference"])
+def test_names_are_the_limit_where_all_answers_agree(metric: str) -> None:
+    """Regression: 1,835 items were advised, then 9,175 and 30,581, where an unseen share of 6 names set the interval."""
+
+    def measure(items: int, names: int) -> Estimate:
+        measured = agreeing(items, names)
+        return measured.rate("hired") if metric == "rate" else measured.difference("hired", by="sex", of="f", to="m")
+
+    low = measure(60, 6).low
+    assert measure(600, 6).low == pytest.approx(low)
+    bound = 0.99 if metric == "rate" else -0.05
+    limit = find_limit(measure(60, 6), [bound])
+    assert limit is not None
+    assert limit.kind == LimitKind.LEVELS
+    assert limit.needs is not None
+    assert measure(limit.items or 60, limit.needs).low >= bound
+
+
 def test_estimate_on_its_bound_has_no_number() -> None:
     estimate = Estimate("mean", "mean", value=0.5, low=0.4, high=0.6, error=0.05, df=30, items=31)
     assert find_limit(estimate, [0.5]) == Limit(kind=LimitKind.BOUND, unit="items", has=31)
