@@ -75,7 +75,8 @@ def find_limit(estimate: Estimate, bounds: Sequence[float], next_share: float = 
     if by_levels is not None and (by_size is None or by_size > max(FEW_TIMES, by_levels)):
         return _limit_of_levels(estimate, by_levels)
     if by_both is not None:
-        return replace(_limit_of_levels(estimate, by_both), items=_whole(now * by_both))
+        with_levels = _smallest(lambda times: projected.is_decided(SampleChange(times, by_both), power)) or by_both
+        return replace(_limit_of_levels(estimate, by_both), items=_whole(now * with_levels))
     if by_size is None:
         return Limit(kind=LimitKind.BOUND, unit=unit, has=now)
     by_size = max(by_size, estimate.fewest_sources / max(worth, 1.0))

@@ -97,7 +97,7 @@ def test_advice_on_levels_tells_where_they_come_from(needs: int, sampling: str, 
     assert advice(replace(judge(threshold), limit=limit, larger=4.0, sampling=sampling)).endswith(words)
 
 
-def test_estimate_near_its_bound_is_not_said_to_lie_on_it() -> None:
+def test_estimate_near_its_bound_has_words_of_its_own() -> None:
     """Regression: a ratio of 1.44 was said to be on its bound of 1.25."""
     text = limit_text(Limit(kind=LimitKind.BOUND, unit="items", has=40))
     assert text == "the estimate is on the bound, or too near it for 1,000 times as many items"
