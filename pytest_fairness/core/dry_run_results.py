@@ -36,6 +36,8 @@ class NeededSample(JsonRecord):
     items: int
     repetitions: int | None = None
     """Repetitions of the planned items, in place of more items; None where none suffice."""
+    sources: int | None = None
+    """The sources of so many items, since more items of the planned ones add little; None where each is its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

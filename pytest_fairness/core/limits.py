@@ -25,6 +25,10 @@ class SampleChange:
 UNCHANGED = SampleChange()
 
 
+MOST_TIMES = 1000
+"""The largest factor of a number that is advised."""
+
+
 class LimitKind(StrEnum):
     """The kind of a limit, which sets the end of an interval that crosses a bound, or keeps a claim open."""
 
@@ -39,7 +43,7 @@ class LimitKind(StrEnum):
     UNGRADED = "ungraded"
     """The ungraded answers: they alone can move it across the bound."""
     BOUND = "bound"
-    """The estimate lies on the bound: no number of items decides it."""
+    """The estimate lies on the bound, or so near it for its error that `MOST_TIMES` as many items do not decide it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pytest_fairness.core.formatting import (
     format_tallies,
     span_text,
 )
-from pytest_fairness.core.limits import Limit, LimitKind
+from pytest_fairness.core.limits import MOST_TIMES, Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, limiting_ends
@@ -49,8 +49,7 @@ def advice(judgment: Judgment) -> str:
     text = ""
     if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
         text = limit_text(limit)
-        if limit.kind in (LimitKind.SIZE, LimitKind.RUNS):
-            text += _way_to(limit, judgment)
+        text += _way_to(limit, judgment)
         if same := _without_variation(estimate):
             only = f"find out whether it could, by a control; more {limit.unit} only repeat it"
             text = f"{same}: nothing varies, so {only}"
@@ -65,14 +64,14 @@ def limit_text(limit: Limit) -> str:
     >>> limit_text(Limit(kind=LimitKind.LEVELS, unit="values of name in each group", has=8, needs=16))
     'needs about 16 values of name in each group (has 8) for 80% power: more items alone will not do'
     >>> limit_text(Limit(kind=LimitKind.BOUND, unit="items", has=40))
-    'the estimate is on the bound: more items will not help'
+    'the estimate is on the bound, or too near it for 1,000 times as many items'
     """
     if limit.kind == LimitKind.UNGRADED:
         return f"its ungraded answers alone can move it across the bound: more {limit.unit} will not help"
     if limit.needs is None and limit.kind == LimitKind.RUNS:
         return AS_FIRST
     if limit.needs is None:
-        return f"the estimate is on the bound: more {limit.unit} will not help"
+        return f"the estimate is on the bound, or too near it for {MOST_TIMES:,} times as many {limit.unit}"
     has, of_size = f"has {limit.has:,}", ""
     if limit.worth is not None:
         has, of_size = f"{has}, so unequal that they are worth {limit.worth:.1f}", " of equal size"
@@ -86,14 +85,21 @@ def limit_text(limit: Limit) -> str:
 
 
 def _way_to(limit: Limit, judgment: Judgment) -> str:
-    """Return where as many items or sources come from; empty where some more of them must be written."""
-    needed, now = limit.needs or 0, limit.has
+    """Return where as many items, sources or levels come from; empty where some more of them must be written."""
+    if limit.needs is None:
+        return ""
+    cannot = "this data set cannot decide it, a wider bound or a larger data set can"
+    if limit.kind == LimitKind.LEVELS:
+        if limit.needs > MOST_GROWTH * limit.has:
+            return f"; {cannot}"
+        return f"; the full sample may have more: run without {judgment.sampling}" if judgment.sampling else ""
+    needed, now = limit.needs, limit.has
     most = round(now * judgment.larger)
     if judgment.sampling and needed <= most:
         return f": the full sample has about {most:,}, run without {judgment.sampling}"
     has = f", and the full sample has about {most:,}" if judgment.sampling else ""
     if needed > MOST_GROWTH * most:
-        return f"{has}: this data set cannot decide it, a wider bound or a larger data set can"
+        return f"{has}: {cannot}"
     return f"{has}: run without {judgment.sampling}, and add some" if judgment.sampling else ""
 
 

@@ -293,6 +293,7 @@ def _find_needed_sample(
     return NeededSample(
         items=math.ceil(times * runs.items),
         repetitions=None if repetitions is None else math.ceil(repetitions * runs.repetitions),
+        sources=math.ceil(times * runs.sources) if runs.sources < runs.items else None,
     )
 
 

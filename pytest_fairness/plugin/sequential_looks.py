@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.limits import Limit, LimitKind
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.probe import Probe
 
@@ -130,9 +131,9 @@ def explain_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
     """Return a note if no further look would decide a threshold, given its estimate; else an empty text.
 
     The error between items or sources remains with any number of repetitions, and what the names or formats of a few
-    levels add remains with any number of items.
+    levels add remains with any number of items. The note names the limit of the judgment, as its advice does.
     """
-    from pytest_fairness.stats.limits import find_limit, stays_open
+    from pytest_fairness.stats.limits import stays_open
 
     if judgment.deciding is None:
         return ""
@@ -142,8 +143,21 @@ def explain_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
     grows = look.size.items < len(probe.items) + len(probe.reserve)
     if (grows and look.total == 1) or not stays_open(estimate, bounds, tail, grows=grows):
         return ""
-    limit = find_limit(estimate, bounds)
-    unit = "" if limit is None else limit.unit
+    what = "" if judgment.limit is None else _limiting(judgment.limit)
     if not grows:
-        return f"more repetitions cannot decide it: its {unit} limit it"
-    return f"more items cannot decide it: its {unit} limit it" if limit is not None and limit.kind == "levels" else ""
+        return f"more repetitions cannot decide it{what}"
+    is_of_levels = judgment.limit is not None and judgment.limit.kind == LimitKind.LEVELS
+    return f"more items cannot decide it{what}" if is_of_levels else ""
+
+
+def _limiting(limit: Limit) -> str:
+    """Return what the end of a note says to limit a threshold: nothing where its value does, on the bound.
+
+    >>> _limiting(Limit(kind=LimitKind.SIZE, unit="sources", has=10, needs=40))
+    ': its sources limit it'
+    """
+    if limit.kind == LimitKind.BOUND:
+        return ""
+    if limit.kind == LimitKind.UNGRADED:
+        return ": its ungraded answers limit it"
+    return f": its {limit.unit} limit it"

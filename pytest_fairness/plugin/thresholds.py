@@ -160,9 +160,9 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict is Verdict.UNDECIDED:
         from pytest_fairness.stats.limits import with_limit
 
-        limit = explain_limit(judgment, measured.look, measured.probe)
         first_tail = replace(measured.look, run=1).own_tail if measured.look.run > 1 else None
-        return with_limit(replace(judgment, reason=limit), measured.look.next_share, first_tail)
+        judgment = with_limit(judgment, measured.look.next_share, first_tail)
+        return replace(judgment, reason=explain_limit(judgment, measured.look, measured.probe))
     return judgment
 
 

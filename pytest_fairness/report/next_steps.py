@@ -35,6 +35,11 @@ def next_step(release: ReleaseResult, rows: Sequence[ThresholdResult] = ()) -> s
     >>> cut = SharedCauseResult(kind="truncated", text="", thresholds=["t"], silent=["male"], remedy="raise max_tokens")
     >>> next_step(ReleaseResult(model="x", verdict="invalid", invalid=1, causes=[cut]))
     'nothing was read of male: raise max_tokens; then run again'
+    >>> from pytest_fairness.core.limits import Limit
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> near = ThresholdResult(id="t", verdict="undecided", harm="", limit=Limit(kind="bound", unit="items", has=40))
+    >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=1), [near])
+    'more items will not decide it: find out whether the bound fits the harm, or change the model'
     >>> next_step(ReleaseResult(model="x", verdict="fair", fair=3))
     ''
     """
@@ -53,6 +58,10 @@ def next_step(release: ReleaseResult, rows: Sequence[ThresholdResult] = ()) -> s
     if release.undecided:
         undecided = ((row, _NEED.search(row.advice)) for row in rows if row.verdict == "undecided")
         first = next((f"{row.threshold} {need[0]}" for row, need in undecided if need), "")
+        if not first and {row.limit.kind if row.limit else "" for row in rows if row.verdict == "undecided"} == {
+            "bound"
+        }:
+            return "more items will not decide it: find out whether the bound fits the harm, or change the model"
         every = "measure as much as each undecided threshold needs"
         return f"{every}: {first}" if first else every
     return "no unfair threshold is certain after the correction for several: measure more, and run again"

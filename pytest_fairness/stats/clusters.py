@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.crossed_effects import ItemEffect
 from pytest_fairness.stats.linear_estimate import IDENTITY, Scale, combined, effective_number, negligible
@@ -207,6 +208,15 @@ class ClusterSums:
             return self.trials
         variance = self.value * (1 - self.value) if self.binary else float(self._values.var())
         return min(variance / self.variance, float(self.count)) if self.variance > 0 else float(self.sources)
+
+    def growth(self, change: SampleChange) -> float:
+        """Return the factor of the effective number in a changed sample.
+
+        Where all attempts agree, levels that recur over sources count, and more sources repeat them.
+        """
+        if not self.levels or self.levels == self.cells or not negligible(self.variance, self.sources):
+            return change.sources
+        return min(self.levels * change.levels, self.sources * change.sources) / min(self.levels, self.sources)
 
     @cached_property
     def items(self) -> float:

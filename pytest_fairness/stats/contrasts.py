@@ -98,7 +98,10 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
     single = parts[0].binary if len(parts) == 1 else False
     exact = _mover_ends(parts, signs, link) if not single and _needs_mover(parts) else None
     if not all(map(link.holds, values)):
-        return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
+        growth = partial(_growth, parts)
+        return LinearEstimate(
+            value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact, growth=growth
+        )
     deviations = [part.deviations_on(link) for part in parts]
     influences = [_signed_sum([own[k] for own in deviations], signs) for k in range(len(deviations[0]))]
     slopes = [link.slope(part.value) for part in parts]
@@ -139,6 +142,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         farther=_farther(parts, clustered=clustered),
         unseen=None if unseen is None else unseen.ends,
         unseen_changed=None if unseen is None else unseen.ends,
+        growth=partial(_growth, parts),
         exact_trials=exact_trials,
         exact=exact,
         # test_few_events_reach_no_farther_than_their_own_intervals
@@ -146,6 +150,10 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         if exact is not None and len(parts) == 2 and link is not IDENTITY
         else None,
     )
+
+
+def _growth(parts: Sequence[ClusterSums], change: SampleChange) -> float:
+    return min(part.growth(change) for part in parts)
 
 
 def _counts_until(part: ClusterSums) -> float:
@@ -230,7 +238,10 @@ class _Unseen:
         # test_agreeing_items_leave_room_for_a_disagreeing_one
         elif few:
             # test_few_large_sources_may_leave_as_much_unseen
-            numbers = [(part.effective if part.binary else part.equal_sources) * change.sources for part in self.parts]
+            numbers = [
+                part.effective * part.growth(change) if part.binary else part.equal_sources * change.sources
+                for part in self.parts
+            ]
             low, high = (
                 _value(means, self.signs, self.link)
                 for means in _means_with_unseen(self.parts, self.signs, numbers, tail)
@@ -494,6 +505,8 @@ def _factor_ends(value: float, low: float, high: float) -> Ends:
     """Return the ends that a rate or its odds adds to a ratio whose other factor is zero or infinite."""
     if value <= 0 or math.isinf(value):
         return low, high
+    # A projection to many more clusters has a tail above a half, at which the ends of the other factor have crossed.
+    low, high = min(low, value), max(high, value)
     return math.sqrt(low * (2 * value - low)), 1 / math.sqrt((2 / value - 1 / high) / high)
 
 

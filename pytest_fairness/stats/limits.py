@@ -13,14 +13,12 @@ from statistics import NormalDist
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.limits import UNCHANGED, Limit, LimitKind, SampleChange
+from pytest_fairness.core.limits import MOST_TIMES, UNCHANGED, Limit, LimitKind, SampleChange
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.power import POWER
 from pytest_fairness.stats.quantiles import t_quantile
 
-MOST_TIMES = 1000.0
-"""The largest factor of a number that is advised."""
 FEW_TIMES = 10.0
 """The factor of the number of items from which on more levels are advised, if fewer times as many are enough."""
 PRECISION = 1.0002
@@ -77,7 +75,8 @@ def find_limit(estimate: Estimate, bounds: Sequence[float], next_share: float = 
     if by_levels is not None and (by_size is None or by_size > max(FEW_TIMES, by_levels)):
         return _limit_of_levels(estimate, by_levels)
     if by_both is not None:
-        return replace(_limit_of_levels(estimate, by_both), items=_whole(now * by_both))
+        with_levels = _smallest(lambda times: projected.is_decided(SampleChange(times, by_both), power)) or by_both
+        return replace(_limit_of_levels(estimate, by_both), items=_whole(now * with_levels))
     if by_size is None:
         return Limit(kind=LimitKind.BOUND, unit=unit, has=now)
     by_size = max(by_size, estimate.fewest_sources / max(worth, 1.0))
@@ -177,7 +176,7 @@ def _smallest(is_enough: Callable[[float], bool]) -> float | None:
         return 1.0
     if not is_enough(MOST_TIMES):
         return None
-    low, high = 1.0, MOST_TIMES
+    low, high = 1.0, float(MOST_TIMES)
     while high > low * PRECISION:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,8 @@ class LinearEstimate:
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     unseen_changed: ProjectedEnds | None = None
     """The same of a larger sample; None where an unseen share of its sources sets them (`_unseen_of`)."""
+    growth: Callable[[SampleChange], float] = attrgetter("sources")
+    """The function from a change to the factor of the number that bounds an unseen share."""
     exact_trials: float = 0.0
     """The number of trials of a rate whose exact ends are its least interval; 0 where it has none."""
     exact: EndsAt | None = None
@@ -384,7 +387,7 @@ class LinearEstimate:
         if self.exact is None:
             return self.value, self.value
         if not self.error or not self.scale.holds(self.value):  # as an unseen share of sources
-            return self.exact(tail ** (1 / change.sources))
+            return self.exact(tail ** (1 / self.growth(change)))
         return self._nearer(self.exact(tail), math.sqrt(change.sources) / change.error)
 
     def _nearer(self, ends: Ends, times: float) -> Ends:
@@ -426,7 +429,7 @@ class LinearEstimate:
 
     def _rate_ends_of(self, tail: float, change: SampleChange) -> Ends:
         if not self.error or (self.counts_clusters and change.sources < self.counts_until):
-            return exact_ends(self.value, self.trials * change.sources / change.error**2, tail)
+            return exact_ends(self.value, self.trials * self.growth(change) / change.error**2, tail)
         trials = self.value * (1 - self.value) / self._error_of(change) ** 2
         if not self.counts_clusters:
             trials = self.trials * (self.error / self._error_of(change)) ** 2

@@ -10,7 +10,8 @@ from scipy.stats import beta, binom  # type: ignore[import-untyped]
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.messages import advice, explanation
+from pytest_fairness.core.limits import Limit, LimitKind
+from pytest_fairness.core.messages import advice, explanation, limit_text
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.limits import find_limit, with_limit
@@ -74,6 +75,32 @@ def test_advice_names_the_full_sample_or_that_it_is_too_small(bound: float, larg
     assert judgment.verdict is Verdict.UNDECIDED
     assert words in advice(replace(judgment, larger=larger, sampling="--fairness-sample=25"))
     assert "full sample" not in advice(judgment)
+
+
+@pytest.mark.parametrize(
+    ("needs", "sampling", "words"),
+    [
+        (1249, "", "will not do; this data set cannot decide it, a wider bound or a larger data set can"),
+        (20, "--fairness-sample=25", "will not do; the full sample may have more: run without --fairness-sample=25"),
+        (20, "", "will not do"),
+    ],
+)
+def test_advice_on_levels_tells_where_they_come_from(needs: int, sampling: str, words: str) -> None:
+    """Regression: 1,249 names of 2 were asked for without a word, and 26 of a part of the sample that draws 8."""
+    rows = [{"item": str(number), "yes": number % 2} for number in range(25)]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+
+    def threshold() -> None:
+        assert measured.rate("yes") <= 0.6
+
+    limit = Limit(kind=LimitKind.LEVELS, unit="values of name", has=8, needs=needs)
+    assert advice(replace(judge(threshold), limit=limit, larger=4.0, sampling=sampling)).endswith(words)
+
+
+def test_estimate_near_its_bound_has_words_of_its_own() -> None:
+    """Regression: a ratio of 1.44 was said to be on its bound of 1.25."""
+    text = limit_text(Limit(kind=LimitKind.BOUND, unit="items", has=40))
+    assert text == "the estimate is on the bound, or too near it for 1,000 times as many items"
 
 
 def test_no_more_sources_are_asked_for_where_nothing_varies() -> None:

@@ -381,3 +381,17 @@ def test_needed_items_of_unequal_sources_were_simulated(project: Project) -> Non
     project.write(conftest=project_sources.application(version="1"), test_hiring=suite)
     needed = plan(project, "-m", "threshold")["thresholds"]["rate"]["needed"]
     assert needed["items"] > 4 * 140
+    assert needed["sources"] == pytest.approx(needed["items"] * 8 / 140, abs=1)
+
+
+@few_draws
+def test_needed_sources_are_named_where_items_share_them(project: Project) -> None:
+    """Regression: 343 items were named where the run that followed asked for more than the 8 sources of its 100."""
+    suite = project_sources.suite(RATE.replace(">= 0.3", "<= 0.6"), count=100).replace(
+        "            ],\n", "            ],\n            source=str(number % 8),\n"
+    )
+    project.write(conftest=project_sources.application(version="1"), test_hiring=suite)
+    result = project.run("--fairness-plan", "-m", "threshold", "--fairness-assume=icc=0.1")
+    (needed,) = (row["needed"] for row in project.results()["plan"]["thresholds"])
+    assert needed["sources"] == pytest.approx(needed["items"] * 8 / 100, abs=1)
+    assert f"{needed['sources']:,} sources ({needed['items']:,} items)" in unwrapped(result)

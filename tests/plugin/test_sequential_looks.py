@@ -15,6 +15,7 @@ import pytest
 from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.limits import Limit, LimitKind
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
 from pytest_fairness.plugin.probe import Probe
@@ -476,3 +477,25 @@ def test_invalid_looks_options_are_refused(project: Project) -> None:
     assert "--fairness-looks is 1: it must be at least 2" in shown(project.run("--fairness-looks=1"))
     assert "--fairness-looks is 21: it must be at most 20" in shown(project.run("--fairness-looks=21"))
     assert "drop one" in shown(project.run("--fairness-fresh", "--fairness-offline"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (
+            Limit(kind=LimitKind.LEVELS, unit="names", has=6, needs=26, items=430),
+            "cannot decide it: its names limit it",
+        ),
+        (Limit(kind=LimitKind.UNGRADED, unit="items", has=30), "its ungraded answers limit it"),
+        (Limit(kind=LimitKind.BOUND, unit="items", has=30), "cannot decide it"),
+        (None, "cannot decide it"),
+    ],
+)
+def test_note_names_the_limit_of_the_advice(limit: Limit | None, words: str) -> None:
+    """Regression: the items were said to limit a threshold beside the advice that it needs more names."""
+    look = Look(1, (Size(30, 1, 60, 30),), 0.025)
+    probe = cast("Probe", SimpleNamespace(items=[None] * 30, reserve=[]))
+    gap = Estimate("gap", "gap", value=0.1, low=-1, high=1, error=1.0, repetition_share=0.0)
+    comparison = compare(gap, ">=", 0.0)
+    judgment = Judgment(Verdict.UNDECIDED, [comparison], deciding=comparison, limit=limit)
+    assert explain_limit(judgment, look, probe).endswith(words)

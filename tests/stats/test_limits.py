@@ -100,6 +100,46 @@ def test_few_events_need_as_many_items_as_make_enough() -> None:
     assert limit.needs == pytest.approx(60 * 6.7 / 2, abs=3)
 
 
+@pytest.mark.parametrize("method", ["ratio", "odds_ratio"])
+def test_group_without_events_has_a_number(method: str) -> None:
+    """Regression: the projection of a ratio with a rate of zero ended in a math domain error, of few events beside."""
+    rows = [{"item": n, "sex": "fm"[n % 2], "hired": n == 1} for n in range(40)]
+    estimate = getattr(Measured.from_rows(rows, item="item", groups=["sex"]), method)("hired", by="sex", of="f", to="m")
+    for bounds in ([0.8, 1.25], [0.05]):
+        limit = find_limit(estimate, bounds)
+        assert limit is not None
+        assert limit.needs is None or limit.needs > 40
+
+
+def agreeing(items: int, names: int) -> Measured:
+    """Return answers that are all yes, about items with one of so many names of each group."""
+    rows = [
+        {"item": n, "sex": sex, "name": f"{sex}{(n * step) % names}", "hired": True}
+        for n in range(items)
+        for sex, step in (("f", 1), ("m", 5))
+    ]
+    return Measured.from_rows(rows, item="item", groups=["sex", "name"], crossed="name", extremes={"hired": (0, 1)})
+
+
+@pytest.mark.parametrize("metric", ["rate", "difference"])
+def test_names_are_the_limit_where_all_answers_agree(metric: str) -> None:
+    """Regression: 1,835 items were advised, then 9,175 and 30,581, where an unseen share of 6 names decides."""
+
+    def measure(items: int, names: int) -> Estimate:
+        measured = agreeing(items, names)
+        return measured.rate("hired") if metric == "rate" else measured.difference("hired", by="sex", of="f", to="m")
+
+    low = measure(60, 6).low
+    assert measure(600, 6).low == pytest.approx(low)
+    bound = 0.99 if metric == "rate" else -0.05
+    limit = find_limit(measure(60, 6), [bound])
+    assert limit is not None
+    assert limit.kind == LimitKind.LEVELS
+    assert limit.needs is not None
+    assert measure(limit.items or 60, limit.needs).low >= bound - 0.001
+    assert (limit.items or 0) <= limit.needs + 1  # of names that differ in each item, no more are needed
+
+
 def test_estimate_on_its_bound_has_no_number() -> None:
     estimate = Estimate("mean", "mean", value=0.5, low=0.4, high=0.6, error=0.05, df=30, items=31)
     assert find_limit(estimate, [0.5]) == Limit(kind=LimitKind.BOUND, unit="items", has=31)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, PlannedThreshold
+from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, NeededSample, PlannedThreshold
 from pytest_fairness.core.formatting import align_columns, counted
 from pytest_fairness.plugin.cost_estimate import assumed_output, format_grader_calls, reasons
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
@@ -111,6 +111,22 @@ def format_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: S
         yield from wrap_text(text, width)
 
 
+def _format_needed(needed: NeededSample, items: int) -> str:
+    """Return the sample that a threshold needs, or the repetitions in place of it, with their verb.
+
+    >>> _format_needed(NeededSample(items=343, repetitions=4, sources=9), 200)
+    '9 sources (343 items), or 4 repetitions of 200, make'
+    """
+    text = counted(needed.items, "item")
+    if needed.sources is not None:
+        text = f"{counted(needed.sources, 'source')} ({text})"
+    return (
+        f"{text} make"
+        if needed.repetitions is None
+        else (f"{text}, or {counted(needed.repetitions, 'repetition')} of {items:,}, make")
+    )
+
+
 def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
     for row in rows:
         name = row.threshold
@@ -118,11 +134,8 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
             yield f"{name}: cannot pass with any data: {row.cannot_pass}"
         if row.narrow:
             yield f"{name}: {row.narrow}"
-        if row.needed and row.needed.repetitions:
-            yield (
-                f"{name}: {counted(row.needed.items, 'item')}, or {counted(row.needed.repetitions, 'repetition')} of "
-                f"{row.items:,}, make it fair in 80% of runs"
-            )
+        if row.needed and (row.needed.repetitions or row.needed.sources):
+            yield f"{name}: {_format_needed(row.needed, row.items)} it fair in 80% of runs"
         if row.drawn and row.needed:
             calls = math.ceil(row.needed.items * row.cost.calls / row.items)
             yield (
