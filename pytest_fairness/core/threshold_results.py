@@ -207,6 +207,8 @@ class LooksResult(JsonRecord):
     earlier: Mapping[str, int] = field(default_factory=dict)
     """Number of earlier runs by verdict."""
     other_bounds: str = ""
+    other_graders: str = field(default="", metadata=OPTIONAL)
+    """The grades whose graders the last earlier run had in another version, and that run, in words."""
     unversioned: bool = False
 
 

@@ -245,6 +245,18 @@ def worker_interactor(config: pytest.Config) -> Any:
     return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)
 
 
+def has_used_its_reruns(config: pytest.Config, test: str) -> bool:
+    """Return whether pytest-rerunfailures has repeated a test as often as it may: its workers skip it from now on.
+
+    They report nothing then, and the plugin has no public sign. Without it, or for a test that it does not repeat, the
+    answer is no.
+    """
+    counts: Any = getattr(config, "failures_db", None)
+    if counts is None or (config.getoption("reruns", None) is None and not counts.get_test_reruns(test)):
+        return False
+    return bool(counts.get_test_failures(test) > counts.get_test_reruns(test))
+
+
 def is_repeated_on_changes(config: pytest.Config) -> bool:
     """Return whether xdist's ``--looponfail`` repeats the session whenever a file of the folder changes.
 

@@ -77,6 +77,8 @@ class JudgedRuns:
     """The number of earlier runs by verdict; one that is running, or was killed, is unfinished."""
     bounds: str
     """The different bounds of the last such run, in words; empty if all had the same."""
+    graders: str
+    """The grades whose graders were others in the last such run, in words; empty for none."""
     unversioned: bool
     """Whether the model is an application without a version."""
     results: Sequence[PastResult] = ()
@@ -125,7 +127,8 @@ class JudgedRuns:
             verdicts[verdict] = verdicts.get(verdict, 0) + 1
         before = [past for past in earlier.values() if _get_looks(past).run < look.number]
         bounds = _other_bounds(before, judgment)
-        return cls(look, verdicts, bounds, bool(measured.unversioned), measured.before(judgments))
+        graders = _other_graders(before, measured.fingerprints)
+        return cls(look, verdicts, bounds, graders, bool(measured.unversioned), measured.before(judgments))
 
     def looks(self, looks: LooksResult) -> LooksResult:
         """Return the looks of a result, with the runs before the current one."""
@@ -136,6 +139,7 @@ class JudgedRuns:
             model=self.look.model,
             earlier=dict(self.verdicts),
             other_bounds=self.bounds,
+            other_graders=self.graders,
             unversioned=self.unversioned,
         )
 
@@ -192,6 +196,15 @@ def _other_bounds(earlier: Sequence[PastResult], judgment: Judgment) -> str:
             bounds = " and ".join(f"{op} {format_bound(bound)}" for op, bound in past_bounds)
             return f"{bounds} when run {past.run[:8]} called it {past.result.verdict}"
     return ""
+
+
+def _other_graders(earlier: Sequence[PastResult], graders: Mapping[str, str | None]) -> str:
+    """Return the grades that the last run had from other graders: ``hired since run 45aaa716 called it fair``."""
+    if not earlier or not earlier[-1].result.graders:  # a run that an older version wrote has none
+        return ""
+    past = earlier[-1]
+    changed = [name for name, grader in sorted(past.result.graders.items()) if graders.get(name, grader) != grader]
+    return f"{', '.join(changed)} since run {past.run[:8]} called it {past.result.verdict}" if changed else ""
 
 
 def _has_new_answers(result: ThresholdResult) -> bool:

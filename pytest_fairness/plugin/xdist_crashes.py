@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.compat import has_used_its_reruns
 from pytest_fairness.plugin.session import FairnessSession
 
 _MOST_CRASHES = 3
@@ -24,7 +25,9 @@ class CrashedThresholdReruns:
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        if report.outcome != "failed" or not self._may_rerun(crashitem):
+        if report.outcome != "failed" or has_used_its_reruns(sched.config, crashitem):
+            return
+        if not self._may_rerun(crashitem):
             return
         try:
             sched.mark_test_pending(crashitem)

@@ -457,6 +457,7 @@ def earlier_runs(row: ThresholdResult) -> str:
         f"evaluated at {format_level(row.estimate.confidence)} confidence"
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
+    text += f"; the graders have changed: {looks.other_graders}" if looks.other_graders else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
 
 

@@ -236,3 +236,16 @@ def test_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
     deadly = next(row for row in project.rows() if "deadly" in row["id"])
     assert "crashed" in deadly["message"]
     assert deadly["estimate"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_threshold_whose_worker_was_killed_in_each_rerun_has_a_result(project: Project) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
+    project.write_suite(KILL, test, project_sources.THRESHOLD)
+    result = project.run("--reruns=1", "-p", "rerunfailures", mode=distributed("-n2"))
+    assert result.ret == 1
+    assert project.verdicts() == {"test_deadly": "invalid", "test_women_and_men_alike": "fair"}
+    assert "crashed while running" in unwrapped(result)
+    assert "gave no result" not in unwrapped(result)

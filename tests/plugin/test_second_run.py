@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, in_one_process, shown, with_workers
+from tests.helpers.project import NO_XDIST, Project, in_one_process, shown, unwrapped, with_workers
 
 
 @with_workers
@@ -91,6 +91,19 @@ def test_new_grader_requests_no_answer(project: Project) -> None:
     assert not project.calls()
     assert graded(project) == 120
     assert max(project.row()["groups"].values()) < 0.2
+
+
+def test_run_after_a_change_of_graders_says_so(project: Project) -> None:
+    write_with_grader(project, "one")
+    project.run("-m", "threshold")
+    run = project.results()["run"]["id"][:8]
+    for _ in range(2):  # the same again is the same run, for the same reason
+        write_with_grader(project, "two")
+        output = unwrapped(project.run("-m", "threshold"))
+        assert (
+            f"evaluated at 99.7% confidence; the graders have changed: hired since run {run} called it fair" in output
+        )
+        assert project.row()["looks"]["other_graders"] == f"hired since run {run} called it fair"
 
 
 def test_grades_are_stored_by_fingerprint(project: Project) -> None:
