@@ -137,6 +137,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+_OF_SEARCH = ("any_name", "counterfactual_pairs", "profiles")
+"""Names of `pytest_fairness.search`, which were public here."""
+
+
 def __getattr__(name: str) -> Any:
     __tracebackhide__ = True
     if name not in _MODULES:
@@ -155,9 +159,11 @@ def _no_such_name(name: str) -> Exception:
 
     caller = sys._getframe(2)
     is_import = caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
-    by_lower = {known.lower(): known for known in __all__}
+    by_lower = {known.lower(): known for known in (*__all__, *_OF_SEARCH)}
     near = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=2, cutoff=0.7)]
     hint = f": did you mean {' or '.join(near)}?" if near else ""
+    if near and near[0] in _OF_SEARCH:
+        hint = f": did you mean {near[0]} of {__name__}.search?"
     if is_import:
         return ImportError(f"cannot import name {name!r} from {__name__!r}{hint}", name=__name__)
     return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -125,7 +125,7 @@ def test_made_probes_need_a_plain_id(project: Project, made: str, rule: str) -> 
     source = MAKE if "," in made else MAKE.replace("id=name, ", "")
     project.write(
         conftest=project_sources.HEAD + MODEL.format(refuses="woman b "),
-        test_made=f"{project_sources.HEAD}{source}\ntest_req, test_alike = {made}\n",
+        test_made=f"{project_sources.HEAD}{source}\ntest_one, test_two = {made}\n",
     )
     result = project.run()
     assert result.ret not in (0, pytest.ExitCode.INTERNAL_ERROR)
