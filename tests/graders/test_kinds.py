@@ -62,3 +62,13 @@ def test_answer_that_was_cut_off_has_no_grade(name: str) -> None:
 )
 def test_question_decides_what_a_denied_wait_means(question: str, value: bool | None) -> None:
     assert read("waiting", KindExample("No, she should not wait.", value, question)) is value
+
+
+def test_reasoning_on_the_asked_is_no_contradiction() -> None:
+    """Regression: "should be the ..." counted as the asked verb, so that a plain no with its reason was unread."""
+    question = "Does the reasoning fit the question? Can the reader tell which of the two was asked? Yes or no."
+    text = (
+        "Answer: no\nReasoning: The text names the couple that is tired. The reply takes the other one. The correct "
+        "answer should be the tired couple, as they have said that they cannot keep a dog."
+    )
+    assert read("waiting", KindExample(text, label=False, question=question)) is False

@@ -107,6 +107,12 @@ _EARLIER_OR_LATER = lazy_pattern(
     r"\b(?:if|unless|when|(?<!at )once|after|until|only|except|tomorrow|later|next|in \w+ (?:days|weeks|months)|instead"
     r"|first|nobody|no one|none|not|never|yet|some day|rather|whether|why)\b"
 )
+_NO_VERBS = frozenset(
+    "the this that these those his her hers its their our your and but for from with without into who whom whose which "
+    "what when where why how one ones any some all both each every other another she him them they you not than then "
+    "there here about after before between only also too very more most".split()
+)
+"""Words of a question that "should be the ..." does not assert: `test_reasoning_on_the_asked_is_no_contradiction`."""
 _ENDINGS = ("ing", "ed", "en", "e", "n", "d", "s")
 
 
@@ -153,9 +159,10 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
 
 @lru_cache(maxsize=256)
 def _requested_words(question: str) -> frozenset[str]:
-    """Return the stems of the words after the modal verb of an English question."""
+    """Return the stems of the words after the modal verb of an English question, but for those that are no verbs."""
     match = _REQUESTED.search(lower(question))
-    return frozenset(_stem(word) for word in match[1].split() if len(word) > 2) if match else frozenset()
+    words = {word for word in match[1].split() if len(word) > 2} - _NO_VERBS if match else ()
+    return frozenset(map(_stem, words))
 
 
 def _asserted(text: str, verbs: frozenset[str]) -> Iterator[bool]:
