@@ -493,7 +493,7 @@ def test_invalid_looks_options_are_refused(project: Project) -> None:
 )
 def test_note_names_the_limit_of_the_advice(limit: Limit | None, words: str) -> None:
     """Regression: the items were said to limit a threshold beside the advice that it needs more names."""
-    look = Look(1, (Size(30, 1, 60, 30),), 0.025)
+    look = Look(1, (Size(30, 1, 60, 30), Size(30, 2, 120, 30)), 0.025)
     probe = cast("Probe", SimpleNamespace(items=[None] * 30, reserve=[]))
     gap = Estimate("gap", "gap", value=0.1, low=-1, high=1, error=1.0, repetition_share=0.0)
     comparison = compare(gap, ">=", 0.0)
