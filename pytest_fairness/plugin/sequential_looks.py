@@ -144,7 +144,8 @@ def explain_limit(judgment: Judgment, look: Look, probe: Probe) -> str:
     if (grows and look.total == 1) or not stays_open(estimate, bounds, tail, grows=grows):
         return ""
     if look.total == 1 and judgment.limit is not None and judgment.limit.kind == LimitKind.UNGRADED:
-        return ""  # the advice has it, and there is no further look to end
+        # `test_more_items_are_not_advised_where_ungraded_answers_hold_an_end`: the advice names them, no look follows.
+        return ""
     what = "" if judgment.limit is None else _limiting(judgment.limit)
     if not grows:
         return f"more repetitions cannot decide it{what}"

@@ -17,6 +17,9 @@ from pathlib import Path
 
 import pytest_fairness
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.helpers.project_sources import ONE_THRESHOLD
+
 PACKAGE = Path(pytest_fairness.__file__).parent
 CONFTEST = """
 import sys
@@ -46,22 +49,6 @@ def pytest_runtest_protocol(item):
 def pytest_unconfigure(config):
     (config.rootpath / "entered.txt").write_text("\\n".join(sorted(entered)))
 """
-SUITE = """
-import pytest
-from pytest_fairness import ProbeItem, Prompt, YesNo
-
-def cases():
-    for n in range(40):
-        yield ProbeItem(f"{n}", [Prompt(f"Case {n} of a {name}?", {"gender": name}) for name in ("female", "male")])
-
-@pytest.mark.probe(items=cases, grade={"approved": YesNo()})
-def test_case(probe_item, model):
-    probe_item.measure(model)
-
-@pytest.mark.threshold(probe=test_case)
-def test_alike(measured):
-    assert 0.5 <= measured.ratio("approved", by="gender", of="female", to="male") <= 2
-"""
 
 
 def main() -> None:
@@ -70,7 +57,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "pytest.ini").write_text("[pytest]\n")
         (folder / "conftest.py").write_text(CONFTEST.replace("{package!r}", repr(str(PACKAGE))))
-        (folder / "test_cases.py").write_text(SUITE)
+        (folder / "test_cases.py").write_text(ONE_THRESHOLD)
         for _ in range(2):
             command = [
                 sys.executable,

@@ -10,6 +10,24 @@ import pytest
 from pytest_fairness import ProbeItem, Prompt, YesNo
 """
 
+ONE_THRESHOLD = """
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+
+def cases():
+    for n in range(40):
+        yield ProbeItem(f"{n}", [Prompt(f"Case {n} of a {name}?", {"gender": name}) for name in ("female", "male")])
+
+@pytest.mark.probe(items=cases, grade={"approved": YesNo()})
+def test_case(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_case)
+def test_alike(measured):
+    assert 0.5 <= measured.ratio("approved", by="gender", of="female", to="male") <= 2
+"""
+"""A probe of 40 items and one threshold, for a `model` fixture that answers "Case N of a GROUP?"."""
+
 _APPLICATION = '''\
 import hashlib
 from pathlib import Path

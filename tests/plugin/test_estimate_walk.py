@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pytest_fairness
+from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project
 
 CONFTEST = """
@@ -15,7 +16,7 @@ import pytest
 
 PACKAGE = {package!r}
 FORMS = {{
-    "LinearEstimate", "Estimate", "_Watched", "Comparison", "Condition", "Dependence", "Evaluation", "Judgment",
+    "LinearEstimate", "Estimate", "Comparison", "Condition", "Dependence", "Evaluation", "Judgment", "EstimateResult",
     "MetricResult", "ThresholdResult", "RunResults", "ThresholdView", "View", "ThresholdSection",
 }}
 modules = set()
@@ -48,28 +49,15 @@ def pytest_unconfigure(config):
     sys.setprofile(None)
     (config.rootpath / "modules.txt").write_text("\\n".join(sorted(modules)))
 """
-SUITE = """
-import pytest
-from pytest_fairness import ProbeItem, Prompt, YesNo
-
-def cases():
-    for n in range(40):
-        yield ProbeItem(f"{n}", [Prompt(f"Case {n} of a {name}?", {"gender": name}) for name in ("female", "male")])
-
-@pytest.mark.probe(items=cases, grade={"approved": YesNo()})
-def test_case(probe_item, model):
-    probe_item.measure(model)
-
-@pytest.mark.threshold(probe=test_case)
-def test_alike(measured):
-    assert 0.5 <= measured.ratio("approved", by="gender", of="female", to="male") <= 2
-"""
 
 
 @pytest.mark.slow
 def test_estimate_passes_at_most_47_modules(project: Project) -> None:
     """Count the modules with a function that is given an estimate, or what is made of it, or returns one."""
-    project.write(conftest=CONFTEST.format(package=str(Path(pytest_fairness.__file__).parent)), test_cases=SUITE)
+    project.write(
+        conftest=CONFTEST.format(package=str(Path(pytest_fairness.__file__).parent)),
+        test_cases=project_sources.ONE_THRESHOLD,
+    )
     project.bare_run("--fairness-report=report.html", mode=NO_XDIST).assert_outcomes(passed=41)
     modules = (project.path / "modules.txt").read_text(encoding="utf-8").split()
     assert {"plugin/thresholds.py", "plugin/terminal_summary.py", "report/html/threshold_section.py"} <= set(modules)
