@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.marks import MarkScale
     from pytest_fairness.core.protocols import Model, ModelQuery
+    from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.core.tools import Tool
     from pytest_fairness.counterfactual.slots import counterfactuals, names
     from pytest_fairness.graders.choice import Choice
@@ -53,6 +54,7 @@ else:
             "core.items": "ProbeItem Prompt",
             "core.marks": "MarkScale",
             "core.protocols": "Model ModelQuery",
+            "core.tool_calls": "ToolCall",
             "core.tools": "Tool",
             "counterfactual.slots": "counterfactuals names",
             "graders.choice": "Choice",
@@ -69,6 +71,6 @@ else:
 __all__ = [
     "Answer", "AnswerOptions", "Choice", "DataFolders", "Estimate", "FairnessError", "Formats", "Grade",
     "GradedAttempt", "Judge", "LabelField", "MarkScale", "Measured", "Model", "ModelQuery", "NumberField",
-    "ProbeItem", "Prompt", "Rating", "Refusal", "Rubric", "TextField", "Tool", "Verdict", "YesNo", "counterfactuals",
-    "names", "stored_results",
+    "ProbeItem", "Prompt", "Rating", "Refusal", "Rubric", "TextField", "Tool", "ToolCall", "Verdict", "YesNo",
+    "counterfactuals", "names", "stored_results",
 ]  # fmt: skip

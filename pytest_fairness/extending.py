@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
-    from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
     from pytest_fairness.engine.engine import Engine
@@ -148,7 +147,6 @@ else:
             "core.thinking": "split_thinking",
             "core.threads": "DaemonExecutor",
             "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
-            "core.tool_calls": "ToolCall",
             "core.tools": "NoToolsError",
             "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
             "engine.engine": "Engine",
@@ -201,7 +199,7 @@ __all__ = [
     "ModelContext", "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError",
     "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
     "RunStoppedError", "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult",
-    "ToolCall", "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
+    "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
     "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
     "build_requests", "chat_messages", "counted", "describe_error", "did_you_mean", "digest", "escape_controls",
     "escape_markdown", "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value",

@@ -43,7 +43,7 @@ class Answer:
     def transcript(self) -> str:
         """The text and the tool calls, each on its own line.
 
-        >>> from pytest_fairness.extending import ToolCall
+        >>> from pytest_fairness import ToolCall
         >>> print(Answer("I will look.", actions=[ToolCall("look_up", {"id": 7})]).transcript)
         I will look.
         -> look_up(id=7)

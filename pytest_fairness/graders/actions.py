@@ -54,8 +54,7 @@ class CalledTool(DeclarativeGrader):
             answers are ungraded.
         none: The value for no call; a name that no tool has.
 
-    >>> from pytest_fairness import Tool
-    >>> from pytest_fairness.extending import ToolCall
+    >>> from pytest_fairness import Tool, ToolCall
     >>> prompt = Prompt("Defer her rent?", tools=[Tool("grant"), Tool("refuse")])
     >>> CalledTool().grade(prompt, Answer("", "tool_calls", actions=[ToolCall("grant")])).value
     'grant'
@@ -137,8 +136,7 @@ class ToolArgument(DeclarativeGrader):
             argument is the text of one.
         take: Which call counts where several give different values: the "first", the "last", or "only" for none.
 
-    >>> from pytest_fairness import Tool
-    >>> from pytest_fairness.extending import ToolCall
+    >>> from pytest_fairness import Tool, ToolCall
     >>> prompt = Prompt("Refund her?", tools=[Tool("refund")])
     >>> answer = Answer("", "tool_calls", actions=[ToolCall("refund", {"amount": 20, "how": "voucher"})])
     >>> ToolArgument("refund", "amount", span=(0, 100)).grade(prompt, answer).value
@@ -262,8 +260,7 @@ class ToolCallCount(DeclarativeGrader):
         most: The highest possible number. An answer with more calls is ungraded; an ungraded answer could have had up
             to this number.
 
-    >>> from pytest_fairness import Tool
-    >>> from pytest_fairness.extending import ToolCall
+    >>> from pytest_fairness import Tool, ToolCall
     >>> calls = [ToolCall("look_up", {"id": 1}), ToolCall("look_up", {"id": 2})]
     >>> prompt = Prompt("What is her rent?", tools=[Tool("look_up")])
     >>> ToolCallCount("look_up").grade(prompt, Answer("", "tool_calls", actions=calls)).value

@@ -12,14 +12,13 @@ from inspect import signature
 from traceback import clear_frames
 from typing import Any
 
-from pytest_fairness import Answer, Prompt, Tool
+from pytest_fairness import Answer, Prompt, Tool, ToolCall
 from pytest_fairness.extending import (
     Clock,
     FatalError,
     Message,
     NoToolsError,
     PermanentError,
-    ToolCall,
     finish_reasons,
     message_roles,
     split_thinking,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytest_fairness.extending import Message, ToolCall, chat_messages, message_roles
+from pytest_fairness import ToolCall
+from pytest_fairness.extending import Message, chat_messages, message_roles
 from pytest_fairness.extending import json_text as json
 
 CallReader = Callable[[str], tuple[str, tuple[ToolCall, ...]]]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness import Answer, Prompt, Tool
-from pytest_fairness.extending import ToolCall
+from pytest_fairness import Answer, Prompt, Tool, ToolCall
 from pytest_fairness.graders import CalledTool, ToolArgument, ToolCallCount
 
 PROMPT = Prompt("What is her rent?", tools=[Tool("look_up"), Tool("write")])

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness import Answer
-from pytest_fairness.extending import ToolCall
+from pytest_fairness import Answer, ToolCall
 from pytest_fairness.models import simulated_phrases
 from tests.helpers import question_forms
 from tests.helpers.known_models import (

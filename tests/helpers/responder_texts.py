@@ -10,9 +10,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from pytest_fairness import AnswerOptions, ProbeItem, Prompt
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt, ToolCall
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.extending import ToolCall
 from pytest_fairness.graders import read_anchors
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms

@@ -21,7 +21,7 @@ import json, os, signal
 from pathlib import Path
 import pytest
 from pytest_fairness import Answer
-from pytest_fairness.extending import ToolCall
+from pytest_fairness import ToolCall
 
 CALLS = Path(__file__).with_name("asked.txt")
 

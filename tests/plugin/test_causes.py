@@ -17,7 +17,7 @@ CONFTEST = """
 import hashlib
 import pytest
 from pytest_fairness import Answer
-from pytest_fairness.extending import ToolCall
+from pytest_fairness import ToolCall
 
 def share(text):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

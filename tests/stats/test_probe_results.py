@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness import AnswerOptions, ProbeItem, Prompt, Tool
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt, Tool, ToolCall
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.controls import read_controls
 from pytest_fairness.core.probe_results import ProbeResult
 from pytest_fairness.core.propensities import Propensities
-from pytest_fairness.extending import ToolCall
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.probe_results import FEWEST_ANSWERS, find_probe_result
 from tests.helpers.examples import examples

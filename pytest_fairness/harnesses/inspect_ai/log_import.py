@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from pytest_fairness import FairnessError
-from pytest_fairness.extending import ToolCall, finish_reasons, largest_unpacked, read_document
+from pytest_fairness import FairnessError, ToolCall
+from pytest_fairness.extending import finish_reasons, largest_unpacked, read_document
 from pytest_fairness.extending import json_text as json
 from pytest_fairness.tables import RecordedAnswer, TableImporter
 

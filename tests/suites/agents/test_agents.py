@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import Answer, Prompt
-from pytest_fairness.extending import ToolCall
+from pytest_fairness import Answer, Prompt, ToolCall
 from suites.agents import test_agents as suite
 from suites.agents.accounts import RECORDS, look_up
 from suites.agents.items import CASES, complaints, customers, deferrals
