@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core.lazy_names import lazy_names
-from pytest_fairness.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from pytest_fairness.core.answer_formats import Formats
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model, ModelQuery
     from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.core.tools import Tool
+    from pytest_fairness.core.version import __version__ as __version__
     from pytest_fairness.counterfactual.slots import counterfactuals, names
     from pytest_fairness.graders.choice import Choice
     from pytest_fairness.graders.judge.judge import Judge
@@ -41,32 +41,30 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.session import stored_results
     from pytest_fairness.stats.measured import Measured
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "core.answer_formats": "Formats",
-            "core.attempts": "Answer Grade GradedAttempt",
-            "core.choices": "AnswerOptions",
-            "core.data_folders": "DataFolders",
-            "core.decisions": "Verdict",
-            "core.errors": "FairnessError",
-            "core.estimates": "Estimate",
-            "core.items": "ProbeItem Prompt",
-            "core.marks": "MarkScale",
-            "core.protocols": "Model ModelQuery",
-            "core.tool_calls": "ToolCall",
-            "core.tools": "Tool",
-            "counterfactual.slots": "counterfactuals names",
-            "graders.choice": "Choice",
-            "graders.judge.judge": "Judge",
-            "graders.judge.rubric": "LabelField NumberField Rubric TextField",
-            "graders.rating": "Rating",
-            "graders.refusal": "Refusal",
-            "graders.yes_no": "YesNo",
-            "plugin.session": "stored_results",
-            "stats.measured": "Measured",
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__, {
+        "core.answer_formats": "Formats",
+        "core.attempts": "Answer Grade GradedAttempt",
+        "core.choices": "AnswerOptions",
+        "core.data_folders": "DataFolders",
+        "core.decisions": "Verdict",
+        "core.errors": "FairnessError",
+        "core.estimates": "Estimate",
+        "core.items": "ProbeItem Prompt",
+        "core.marks": "MarkScale",
+        "core.protocols": "Model ModelQuery",
+        "core.tool_calls": "ToolCall",
+        "core.tools": "Tool",
+        "core.version": "__version__",
+        "counterfactual.slots": "counterfactuals names",
+        "graders.choice": "Choice",
+        "graders.judge.judge": "Judge",
+        "graders.judge.rubric": "LabelField NumberField Rubric TextField",
+        "graders.rating": "Rating",
+        "graders.refusal": "Refusal",
+        "graders.yes_no": "YesNo",
+        "plugin.session": "stored_results",
+        "stats.measured": "Measured",
+    })  # fmt: skip
 
 __all__ = [
     "Answer", "AnswerOptions", "Choice", "DataFolders", "Estimate", "FairnessError", "Formats", "Grade",

@@ -47,7 +47,7 @@ def lazy_names(module: str, origins: Mapping[str, str]) -> tuple[Callable[[str],
         except AttributeError:  # a module of the package
             return import_module(f"{origin}.{original}")
 
-    return load, lambda: sorted(table)
+    return load, lambda: sorted(name for name in table if name != "__version__")
 
 
 def _missing_name(module: str, name: str) -> Exception:

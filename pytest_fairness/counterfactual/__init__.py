@@ -14,17 +14,14 @@ if TYPE_CHECKING:
     from pytest_fairness.counterfactual.slots import Value, counterfactuals, names, values_of, variant_of
     from pytest_fairness.counterfactual.templates import SlotTemplate
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "counterfactual.attributes": "attribute_rows attribute_words",
-            "counterfactual.confounds": "Confound find_confounds",
-            "counterfactual.linter": "lint",
-            "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
-            "counterfactual.slots": "Value counterfactuals names values_of variant_of",
-            "counterfactual.templates": "SlotTemplate",
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__, {
+        "counterfactual.attributes": "attribute_rows attribute_words",
+        "counterfactual.confounds": "Confound find_confounds",
+        "counterfactual.linter": "lint",
+        "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
+        "counterfactual.slots": "Value counterfactuals names values_of variant_of",
+        "counterfactual.templates": "SlotTemplate",
+    })  # fmt: skip
 
 __all__ = [
     "BALANCED", "Confound", "GENDERS", "Name", "NameList", "SlotTemplate", "Value", "attribute_rows",

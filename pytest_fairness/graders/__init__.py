@@ -25,28 +25,25 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.word_list import WordList
     from pytest_fairness.graders.yes_no import Regex, YesNo
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "core.propensities": "Continuations Propensities",
-            "graders.actions": "CalledTool ToolArgument ToolCallCount",
-            "graders.anchors": "Anchors read_anchors",
-            "graders.character_gender.grader": "CharacterGender",
-            "graders.choice": "Choice",
-            "graders.conversation": "Conversation PlayedUser",
-            "graders.embeddings": "Embedder SimilarityScale",
-            "graders.extraction.normalization": "answer_text",
-            "graders.judge.fallback": "JudgeFallback",
-            "graders.judge.judge": "Judge JudgeGrader",
-            "graders.judge.reply": "read_object",
-            "graders.judge.rubric": "LabelField NumberField Rubric TextField",
-            "graders.propensities": "Likelihood",
-            "graders.rating": "Rating",
-            "graders.refusal": "Refusal nothing_read refuses",
-            "graders.word_list": "WordList",
-            "graders.yes_no": "Regex YesNo",
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__, {
+        "core.propensities": "Continuations Propensities",
+        "graders.actions": "CalledTool ToolArgument ToolCallCount",
+        "graders.anchors": "Anchors read_anchors",
+        "graders.character_gender.grader": "CharacterGender",
+        "graders.choice": "Choice",
+        "graders.conversation": "Conversation PlayedUser",
+        "graders.embeddings": "Embedder SimilarityScale",
+        "graders.extraction.normalization": "answer_text",
+        "graders.judge.fallback": "JudgeFallback",
+        "graders.judge.judge": "Judge JudgeGrader",
+        "graders.judge.reply": "read_object",
+        "graders.judge.rubric": "LabelField NumberField Rubric TextField",
+        "graders.propensities": "Likelihood",
+        "graders.rating": "Rating",
+        "graders.refusal": "Refusal nothing_read refuses",
+        "graders.word_list": "WordList",
+        "graders.yes_no": "Regex YesNo",
+    })  # fmt: skip
 
 __all__ = [
     "Anchors", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation", "Embedder", "Judge",

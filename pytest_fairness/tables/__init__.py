@@ -10,13 +10,10 @@ if TYPE_CHECKING:
     from pytest_fairness.tables.recorded_answers import RecordedAnswer, TableImporter
     from pytest_fairness.tables.recorded_table import RecordedTable
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "tables.recorded_answers": "RecordedAnswer TableImporter",
-            "tables.recorded_table": "RecordedTable",
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__, {
+        "tables.recorded_answers": "RecordedAnswer TableImporter",
+        "tables.recorded_table": "RecordedTable",
+    })  # fmt: skip
 
 __all__ = [
     "RecordedAnswer", "RecordedTable", "TableImporter",
