@@ -166,7 +166,9 @@ IMPORTS: dict[str, str] = {
     "Prompts": "did you mean Prompt?",
     "Raiting": "did you mean Rating",
     "counterfactual_pair": "did you mean counterfactual_pairs",
-    "measured": "did you mean Measured?",
+    "measured": "did you mean Measured",
+    "Anchors": "cannot import name 'Anchors' from 'pytest_fairness': it is in pytest_fairness.graders",
+    "Exportr": "did you mean Exporter of pytest_fairness.extending?",
     "nothing_alike_at_all": "cannot import name 'nothing_alike_at_all' from 'pytest_fairness'",
 }
 """Names that the package does not have."""
