@@ -334,11 +334,11 @@ THRESHOLD_MARKS: dict[str, str] = {
     "@pytest.mark.threshold(probe={probe}, title=3)": "its title is 3: write one line of 1 to 100 characters",
     "@pytest.mark.threshold(probe={probe}, title='')": "its title is '': write one line of 1 to 100 characters",
     "@pytest.mark.flaky_threshold(until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": "needs `reason=`",
-    "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `until=`",
-    "@pytest.mark.flaky_threshold(reason='x', until='soon')\n@pytest.mark.threshold(probe={probe})": (
+    "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `by=`",
+    "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='soon')\n@pytest.mark.threshold(probe={probe})": (
         "until is 'soon': write a date"
     ),
-    "@pytest.mark.flaky_threshold(reason='x', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
+    "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
         "until is 2096-12-31: it must be at most a year ahead"
     ),
     "@pytest.mark.flaky_threshold(reson='x', until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": (
