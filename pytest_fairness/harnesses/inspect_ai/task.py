@@ -180,6 +180,14 @@ class InspectTask(HarnessTask):
         """
         return LoadedTask(self.name, self.task_arguments, self._root)
 
+    def load_all(self) -> dict[str, InspectTask]:
+        """Return this task by its name.
+
+        Raises:
+            FairnessError: It cannot be loaded, or needs what is not supported.
+        """
+        return {self.loaded.name: self}
+
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of a probe's mark: ``@pytest.mark.probe(**SCREENING.arguments)``."""

@@ -28,7 +28,7 @@ FIELDS = (
     "pooled", "outside", "responders", "tables",
 )  # fmt: skip
 """The compared fields of a threshold's row: those that follow from its test and sample. Messages are not."""
-RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats", "genderbench")
+RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats")
 """The fields that do not follow from them: they are compared with the run's record in the store, as `looks` is."""
 LATER = (*FIELDS[FIELDS.index("graders") :], *RECORDED)
 """Those that a file of schema 1 may lack."""
