@@ -22,11 +22,9 @@ from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.ini_file import options_of_addopts
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
-from pytest_fairness.plugin.options import given_options
 from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
-from pytest_fairness.plugin.unused_options import UnusedFolders
 from pytest_fairness.plugin.work_plan import AssignedTests
 
 _DRY_RUNS = ("verify", "certify", "plan")
@@ -75,8 +73,6 @@ def _optional_hooks(state: RunState) -> list[object]:
     """Return the hooks of options that add or remove tests."""
     fairness = state.fairness
     hooks: list[object] = [DeclaredFiles()]
-    if "data" in given_options(state.config):
-        hooks.append(UnusedFolders(state.config, fairness))
     if fairness.peek("shard"):
         from pytest_fairness.plugin.shard_hooks import ShardTests
 

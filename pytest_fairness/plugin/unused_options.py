@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import server_note
 from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.identity import get_sample
-from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
+from pytest_fairness.plugin.judges import may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
@@ -37,7 +36,6 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
     lines = [*_notes_on_models(fairness), *_unused_options(fairness.settings, items, probes)]
-    lines += _unused_prices(fairness, probes)
     return [*lines, *_unused_adjustment(fairness, probes), *_small_samples(fairness.settings, items)]
 
 
@@ -177,47 +175,3 @@ def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> It
             continue
         for reason in load_earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
             yield f"--fairness-adjust: not used for {probe.function.__name__}: {reason}"
-
-
-def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield a line for each price of the command line for a model that the run does not name."""
-    settings = fairness.settings
-    if "price" not in settings.given or not probes:
-        return
-    judges = [model for probe in probes for model in judge_models(probe)]
-    named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
-    used = {(fairness.models.resolve(model) if isinstance(model, str) else model).name for model in named}
-    for name in filter(None, settings.prices):
-        if fairness.models.resolve(name).name not in used:
-            yield f"--fairness-price {name}: not used, the run names no such model; {did_you_mean(name, used)}"
-
-
-def _unused_folders(settings: Settings) -> Iterator[str]:
-    """Yield a line for each ``--fairness-data`` of the command line that no suite has requested."""
-    looked_up = settings.data.looked_up
-    for suite in settings.data if "data" in settings.given else ():
-        if suite not in looked_up:
-            yield f"--fairness-data {suite}: not used, no suite has looked for it; {did_you_mean(suite, looked_up)}"
-
-
-class UnusedFolders:
-    """Hooks that report, at the end of a run, the data folders that no process has requested."""
-
-    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
-        self._config = config
-        self._fairness = fairness
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Add the folders that a worker has requested."""
-        self._fairness.settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
-
-    def pytest_sessionfinish(self) -> None:
-        """Report the folders that this worker has requested."""
-        output = getattr(self._config, "workeroutput", {})
-        output["fairness_data"] = sorted(self._fairness.settings.data.looked_up)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write a line for each folder."""
-        for line in _unused_folders(self._fairness.settings):
-            terminalreporter.write_line(f"fairness: {line}", yellow=True)

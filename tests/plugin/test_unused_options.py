@@ -16,12 +16,10 @@ def text(result: pytest.RunResult) -> str:
 def test_options_without_their_tests_are_named(project: Project) -> None:
     project.write_suite(count=6)
     project.run(mode=NO_XDIST)
-    (project.path / "here").mkdir()
-    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=nosuch=here")
+    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest")
     shown_text = text(project.run(*options, "--fairness-seed=7"))
     assert "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`" in shown_text
     assert "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture" in shown_text
-    assert "--fairness-data nosuch: not used, no suite has looked for it" in shown_text
     assert "--fairness-seed: not used, nothing is drawn without" in shown_text
 
 
@@ -44,7 +42,7 @@ def test_probe_options_without_a_probe_are_named(project: Project) -> None:
 
 
 def test_used_options_are_not_named(project: Project) -> None:
-    items = project_sources.items(count=6).replace("def people():", "def people(data):\n    data.folder('mine')")
+    items = project_sources.items(count=6)
     judge = "from pytest_fairness import Judge, LabelField, Rubric\n"
     rubric = 'Judge(Rubric("Is it kind?", [LabelField("kind", ["yes", "no"])]))'
     probe = project_sources.PROBE.replace("YesNo()", rubric)
@@ -53,17 +51,7 @@ def test_used_options_are_not_named(project: Project) -> None:
     project.run()
     source = "\n\n".join([project_sources.HEAD, judge, items, probe, against])
     project.write(test_hiring=source)
-    (project.path / "here").mkdir()
-    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=mine=here")
+    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest")
     result = project.run(*options, "--fairness-sample=3", "--fairness-seed=7")
     assert "test_hiring.py" in shown(result)
     assert "not used" not in text(result)
-
-
-def test_prices_of_unused_models_are_named(project: Project) -> None:
-    project.write(test_hiring=project_sources.suite(count=6))
-    run = ("--fairness-model=simulated:one", "--fairness-price=simulated:one=1/2", "--fairness-price=3/4")
-    result = project.run(*run, "--fairness-price=simulated:other=1/2")
-    output = unwrapped(result)
-    assert output.count("--fairness-price") == 1
-    assert "--fairness-price simulated:other: not used, the run names no such model" in output

@@ -14,7 +14,8 @@ from pytest_fairness.planning.predictions import FEWEST_SOURCES
 from pytest_fairness.plugin.cost_estimate import assumed_output, calls_by_grader, most_grader_calls
 from pytest_fairness.plugin.judges import UNNAMED_JUDGE
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.project_settings import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.sequential_looks import MOST_LOOKS
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class PilotData:
         self._fairness, self._measured = fairness, measured
         self.is_propensity = measured.probe.is_propensity and not drawn_repetitions
         settings = fairness.settings
-        self.look = measured.first_look(settings.looks if settings.resolve else 1)
+        self.look = measured.first_look(MOST_LOOKS if settings.resolve else 1)
         """The first of the planned looks."""
         self.probe, self.model = measured.probe, measured.subject
         self.repetitions = drawn_repetitions or fairness.work.repetitions(self.probe)
@@ -261,16 +262,17 @@ class PilotData:
     def _assumptions(self) -> Assumptions:
         from pytest_fairness.stats.simulation import Assumptions
 
-        assumed = dict(self._fairness.settings.assume)
+        assumptions = self._fairness.settings.project.assumptions
+        assumed = {name: assumptions[name] for name in DEFAULT_ASSUMPTIONS}
         if "icc" in self.probe.expected and assumed["icc"] == DEFAULT_ASSUMPTIONS["icc"]:
             assumed["icc"] = self.probe.expected["icc"]
         return Assumptions(**assumed)
 
     @property
     def expected(self) -> Mapping[str, Mapping[Any, float]]:
-        """The shares that the suite declares for the probe's grades; a rate of ``--fairness-assume`` has precedence."""
+        """The shares that the suite declares for the probe's grades; that of the project has precedence."""
         grades = {name: shares for name, shares in self.probe.expected.items() if name != "icc"}
-        if self._fairness.settings.assume["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
+        if self._fairness.settings.project.assumptions["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
             return {name: shares for name, shares in grades.items() if not _is_rate(shares)}
         return {name: {True: shares} if isinstance(shares, float | int) else shares for name, shares in grades.items()}
 

@@ -78,8 +78,8 @@ def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:
 
 
 def _estimate_seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float | None:
-    if settings.rate is not None:
-        return calls / settings.rate
+    if pace := settings.project.assumptions.get("calls_per_second"):
+        return calls / pace
     seconds = [cost.seconds for cost in costs if cost.seconds]
     # Without the name of a model, the project tests an application.
     concurrency = settings.model_concurrency if settings.models else settings.application_concurrency
@@ -186,10 +186,10 @@ def _format_adjustment(plan: AdjustedPlan) -> str:
 def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     draws = [scenario.draws for row in rows for scenario in row.scenarios]
     runs = f"{counted(min(draws, default=0), 'run')}" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
-    rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
+    rate, icc = (settings.project.assumptions[name] for name in ("rate", "icc"))
     simulated = (
         f"assumptions, no measurement: groups alike, base rate {rate:g} (of several values, each equally often), "
-        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), {COMPETENCE:.0%} of answers "
+        f"correlation within items {icc:g} ([tool.pytest-fairness.assumptions] rate, icc), {COMPETENCE:.0%} of answers "
         f"as a `control` calls for, but for what a suite declares as `expected`; {runs} simulated"
     )
     resampled = f"from the pilot in the store as the truth; {runs} resampled from its items"
@@ -223,21 +223,22 @@ def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
         output = f"{assumed_output(total.model, settings):g}"
         thoughts = " with its reasoning" if reasons(total.model) else ""
         source = (
-            f"prompts at {CHARACTERS} characters a token, answers at {output}{thoughts}: --fairness-assume "
-            f"output={output}"
+            f"prompts at {CHARACTERS} characters a token, answers at {output}{thoughts}: "
+            "[tool.pytest-fairness.assumptions] output"
         )
     yield f"about {counted(total.input_tokens, 'token')} in and {total.output_tokens:,} out ({source})"
     price = total.price
     if price is None:
-        yield "price not known: --fairness-price IN/OUT (USD per million tokens)"
+        yield "price not known: write it into [tool.pytest-fairness.prices]"
     else:
         usd = total.cost_usd or 0.0
         graded = f", up to {usd + total.questions_usd:,.2f} with its graders," if total.questions_usd else ""
         yield f"about {usd:,.2f} USD{graded} at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
-        yield "time not known: no stored answer shows it; give --fairness-rate N (calls per second)"
+        yield "time not known: no stored answer shows it; [tool.pytest-fairness.assumptions] calls_per_second gives it"
     else:
-        pace = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
+        assumed = settings.project.assumptions.get("calls_per_second")
+        pace = f"{assumed:g} calls per second" if assumed else "the pace of the stored answers"
         yield f"about {_format_duration(total.seconds)} at {pace}"
 
 
