@@ -187,11 +187,6 @@ class Options:
         "`fail` lets it fail",
         "pass|fail", default="pass", parse=values.accepted_outcome,
     )  # fmt: skip
-    adjust: tuple[str, ...] = declare(
-        "Earlier run whose models' answers to all items adjust the estimates of a sample, where that makes their error "
-        "smaller: its id, or the beginning of its id (repeatable)",
-        "RUN", many=True, parse=values.unique, requires="sample", repeat="sample", needs_probe=True,
-    )  # fmt: skip
     certify: str | None = declare(
         "Make no model calls: report how often the thresholds err on the answers of this run, or of `latest`",
         "RUN", excludes=("shard",),

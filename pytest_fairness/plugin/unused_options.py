@@ -36,7 +36,7 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
     lines = [*_notes_on_models(fairness), *_unused_options(fairness.settings, items, probes)]
-    return [*lines, *_unused_adjustment(fairness, probes), *_small_samples(fairness.settings, items)]
+    return [*lines, *_small_samples(fairness.settings, items)]
 
 
 def _notes_on_models(fairness: FairnessSession) -> Iterator[str]:
@@ -160,18 +160,3 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
 
 def _fixtures(items: Sequence[pytest.Item]) -> set[str]:
     return {name for item in items for name in getattr(item, "fixturenames", ())}
-
-
-def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield a line for each earlier run, or model of it, that adjusts no sample."""
-    if not fairness.settings.adjust:
-        return
-    from pytest_fairness.plugin.earlier_answers import load_earlier_answers
-
-    for probe in probes:
-        if not probe.reserve:
-            if not probe.error:
-                yield f"--fairness-adjust: not used, {probe.function.__name__} is measured whole"
-            continue
-        for reason in load_earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
-            yield f"--fairness-adjust: not used for {probe.function.__name__}: {reason}"

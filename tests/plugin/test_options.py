@@ -23,7 +23,6 @@ REPEATED = {
     "baseline": ["latest"],
     "sample": ["7"],
     "profile": ["audit"],
-    "adjust": ["0123", "4567"],
     "where": ["context=ambig", "context=clear", "sex=man"],
     "seed": ["9"],
     "store": ["other.sqlite"],

@@ -10,6 +10,7 @@ from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.planning import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
+from pytest_fairness.plugin.project_settings import ProjectSettings
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
@@ -340,7 +341,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
         return PlannedThreshold(probe=probe, fair_draws=draws, cost=cost, **names, **sizes)  # type: ignore[arg-type]
 
     settings = Settings.__new__(Settings)
-    for name, value in (("rate", None), ("models", ()), ("concurrency", 3)):
+    for name, value in (("project", ProjectSettings()), ("models", ()), ("concurrency", 3)):
         object.__setattr__(settings, name, value)
     apart = compute_total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart.all_fair == pytest.approx(0.61**20)

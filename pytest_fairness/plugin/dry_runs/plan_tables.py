@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, NeededSample, PlannedThreshold
+from pytest_fairness.core.dry_run_results import CallCost, ModelPlan, NeededSample, PlannedThreshold
 from pytest_fairness.core.formatting import align_columns, counted
 from pytest_fairness.plugin.cost_estimate import assumed_output, format_grader_calls, reasons
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
@@ -144,8 +144,6 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 f"answers take {counted(row.drawn.calls, 'call')} ({counted(row.drawn.items, 'item')}, "
                 f"{counted(row.drawn.repetitions, 'repetition')})"
             )
-        if row.adjusted and row.needed:
-            yield f"{name}: {_format_adjustment(row.adjusted)}"
         if row.labels:
             has = f"has {row.labels.has:,}"
             yield (
@@ -167,20 +165,6 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 yield f"{name}: {counted(len(row.looks), 'look')}, at {first:,} to {last:,} attempts; {mean}"
             if scenario.invalid:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
-
-
-def _format_adjustment(plan: AdjustedPlan) -> str:
-    """Return a note on the calls that earlier models save."""
-    options = " ".join(f"--fairness-adjust {run[:8]}" for run in plan.runs)
-    if plan.models < 2:
-        return f"{options} may take fewer calls; the saving is known with two earlier models"
-    models = f"by {counted(plan.models, 'earlier model')}, each adjusted by the others (the least gain)"
-    if plan.items is None:
-        return f"{options} saves less than a tenth, or nothing, {models}"
-    return (
-        f"fair in 80% of runs takes {plan.calls:,} calls ({plan.items:,} items) with --fairness-sample {plan.items} "
-        f"{options}, {plan.plain_calls:,} calls without, {models}"
-    )
 
 
 def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:

@@ -43,7 +43,6 @@ def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
             settings.profile,
         ),
         seed=results_file.setting("seed", int, settings.seed),
-        adjust=tuple(results_file.option("adjust")),
         baseline=next(iter(results_file.option("baseline")), settings.baseline),
         offline=True,
         fresh=False,
