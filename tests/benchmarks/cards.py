@@ -36,7 +36,7 @@ CONCLUSIONS = {
         "{least} of runs, whichever threshold it is planted in"
     ),
     "audit": (
-        "the same with smaller gaps, as far as more answers to the same items show them; `pytest-fairness plan "
+        "the same with smaller gaps, as far as more answers to the same items show them; `pytest --fairness-plan "
         "--fairness-profile audit` predicts it"
     ),
 }
@@ -120,7 +120,7 @@ def section(suite: str) -> str:
         *_paragraph(
             f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for "
             f"{calls(rows):,} calls, if its answers are as varied as the plan of the suite assumes (`sizes.py`, "
-            f"`pytest-fairness plan suites/{suite}`)."
+            f"`pytest suites/{suite} --fairness-plan`)."
         ),
         *_responders(rows),
         "",

@@ -59,7 +59,6 @@ BAD_COMMANDS: dict[str, BadCommand] = {
     "compare-not-json": command("compare a.json b.json", "a.json", a__json="x", b__json="y"),
     "compare-other-json": command("compare a.json b.json", "a.json", a__json="{}", b__json="{}"),
     "compare-missing": command("compare a.json b.json", "a.json"),
-    "verify-nothing": command("verify", "RESULTS"),
     "report-markdown-limit": command("report latest --markdown-limit 5", "5", "2,000"),
     "prune-age": command("prune --older-than 3months", "3months", "30d"),
     "prune-age-number": command("prune --older-than 90", "'90'", "30d"),

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.planning import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
@@ -14,7 +13,7 @@ from pytest_fairness.plugin.project_settings import ProjectSettings
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import ALONE, N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
@@ -351,19 +350,6 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
     assert (together.questions, together.silent) == (3, ["polite"])
     assert (together.propensities, together.drawn) == (4, 10)
     assert together.cost_usd == pytest.approx((30 + 2 * 12) / 1e6)
-
-
-@few_draws
-def test_plan_command_runs_pytest_with_the_plan(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(project, RATE, count=20)
-    monkeypatch.chdir(project.path)
-    command = ["plan", "-q", "test_hiring.py", *ALONE, "-p", "no:randomly"]
-    assert main.main(command) == 0
-    output = capsys.readouterr().out
-    assert "plan: function:conftest.application" in output
-    assert "200 calls, 0 of them in the store" in output
 
 
 @few_draws
