@@ -70,36 +70,6 @@ class HarnessTask(ABC):
     def grades(self) -> list[str]:
         """The grades that can be measured."""
 
-    def tests(self, *thresholds: str, name: str = "") -> type:
-        """Return a class of tests: one for each sample, and one for each threshold.
-
-        Assign it to a name that pytest collects, as in ``TestScreening = task.tests("accuracy >= 0.8")``.
-
-        Args:
-            thresholds: Comparisons of a metric of the task, such as ``accuracy >= 0.8``, or expressions over its grades
-                as in declared suites; of several tasks, ``task: comparison`` is a threshold of one.
-            name: The name of the task in the names of its tests, where two classes measure one task differently.
-
-        Returns:
-            The class.
-
-        Raises:
-            pytest.Collector.CollectError: The task cannot be loaded or run, or a threshold is malformed.
-        """
-        import pytest
-
-        from pytest_fairness.harnesses.task_tests import make_test_class
-
-        try:
-            tasks = self.load_all()
-            if name:
-                if len(tasks) > 1:
-                    raise self._refusal(f"name={name!r} is for one task, and these are {', '.join(tasks)}")
-                tasks = {name: next(iter(tasks.values()))}
-            return make_test_class(tasks, thresholds)
-        except FairnessError as error:  # a traceback of the user's module would hide the line
-            raise pytest.Collector.CollectError(str(error)) from None
-
     @abstractmethod
     def load_all(self) -> Mapping[str, HarnessTask]:
         """Return the tasks that the spec names, loaded, by name.

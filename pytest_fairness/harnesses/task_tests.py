@@ -17,6 +17,36 @@ from pytest_fairness.extend import LONGEST_TITLE, Expression, ExpressionError, P
 from pytest_fairness.harnesses.task import HarnessTask
 
 
+class CollectableTask(HarnessTask):
+    """A task whose tests pytest can collect."""
+
+    def tests(self, *thresholds: str, name: str = "") -> type:
+        """Return a class of tests: one for each sample, and one for each threshold.
+
+        Assign it to a name that pytest collects, as in ``TestScreening = task.tests("accuracy >= 0.8")``.
+
+        Args:
+            thresholds: Comparisons of a metric of the task, such as ``accuracy >= 0.8``, or expressions over its grades
+                as in declared suites; of several tasks, ``task: comparison`` is a threshold of one.
+            name: The name of the task in the names of its tests, where two classes measure one task differently.
+
+        Returns:
+            The class.
+
+        Raises:
+            pytest.Collector.CollectError: The task cannot be loaded or run, or a threshold is malformed.
+        """
+        try:
+            tasks = self.load_all()
+            if name:
+                if len(tasks) > 1:
+                    raise self._refusal(f"name={name!r} is for one task, and these are {', '.join(tasks)}")
+                tasks = {name: next(iter(tasks.values()))}
+            return make_test_class(tasks, thresholds)
+        except FairnessError as error:  # a traceback of the user's module would hide the line
+            raise pytest.Collector.CollectError(str(error)) from None
+
+
 def make_test_class(tasks: Mapping[str, HarnessTask], thresholds: Sequence[str]) -> type:
     """Return a class whose tests measure tasks, with thresholds.
 
@@ -45,7 +75,7 @@ def make_test_class(tasks: Mapping[str, HarnessTask], thresholds: Sequence[str])
             warnings.warn(
                 f"{task.harness} task {name} sets {', '.join(settings)}, which is not sent: decoding is part of the "
                 "model's name, as in openai:gpt-5-mini?temperature=0",
-                stacklevel=4,
+                stacklevel=3,
             )
     return type("HarnessTests", (), tests)
 

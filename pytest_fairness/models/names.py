@@ -122,7 +122,7 @@ def compose_name(provider: str, name: str, parameters: Mapping[str, object]) -> 
         ValueError: A part cannot stand in a name; the message is the rule.
 
     >>> compose_name("openai", "gpt-5-mini", {"temperature": 0, "stop": ["a", "b & c"]})
-    'openai:gpt-5-mini?temperature=0&stop=["a",%20"b%20%26%20c"]'
+    'openai:gpt-5-mini?temperature=0&stop=["a","b%20%26%20c"]'
     """
     if not _PROVIDER.fullmatch(provider):
         raise ValueError(f"provider is {provider!r}: it must be a provider, such as openai")
@@ -131,7 +131,7 @@ def compose_name(provider: str, name: str, parameters: Mapping[str, object]) -> 
     texts = []
     for key, value in parameters.items():
         try:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         except TypeError:
             raise ValueError(
                 f"{key} is {value!r}: it must be a text, a number, true, false, a list or a table"

@@ -54,12 +54,13 @@ COLUMNS = {
         "that profile; *predicted*: by the plan, if no bias was planted"
     ),
     "false alarm": (
-        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest-fairness "
-        "certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be permuted"
+        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest "
+        "--fairness-certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be "
+        "permuted"
     ),
     "false fair": (
-        "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
-        "the bound"
+        "fair on the bound, with the 95% upper end, by `--fairness-certify`; *planted*: runs called fair with a bias "
+        "as large as the bound"
     ),
 }
 """Columns of the table of thresholds, with their meaning."""

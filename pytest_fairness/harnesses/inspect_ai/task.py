@@ -15,7 +15,8 @@ from pytest_fairness.harnesses.inspect_ai.log_import import unread_reason
 from pytest_fairness.harnesses.inspect_ai.package import inspect_module, undisturbed
 from pytest_fairness.harnesses.inspect_ai.sample_run import ModelCall, SampleRun, metadata_of
 from pytest_fairness.harnesses.package import grade_of
-from pytest_fairness.harnesses.task import SCORES, HarnessTask
+from pytest_fairness.harnesses.task import SCORES
+from pytest_fairness.harnesses.task_tests import CollectableTask
 
 if TYPE_CHECKING:
     from pytest_fairness import Measured
@@ -138,7 +139,7 @@ def _plain(score: Any) -> dict[str, Any]:
     return fields
 
 
-class InspectTask(HarnessTask):
+class InspectTask(CollectableTask):
     """A task of inspect_ai, by its file or package.
 
     Args:
