@@ -58,8 +58,6 @@ class Option:
     """A function from the value of the setting to the text of a user."""
     requires: str = ""
     excludes: tuple[str, ...] = ()
-    needs_probe: bool = False
-    """Whether it has no effect without a selected probe or threshold."""
 
     @property
     def flag_text(self) -> str:
@@ -157,18 +155,18 @@ class Options:
         "Model to test, as provider:name?parameter=value or an alias from pyproject.toml (repeatable)",
         "NAME", name="model", many=True, parse=values.unique, repeat=True,
     )  # fmt: skip
-    judge: str | None = declare("Model that grades answers, for judge graders", "NAME", repeat=True, needs_probe=True)
+    judge: str | None = declare("Model that grades answers, for judge graders", "NAME", repeat=True)
     repetitions: int | None = declare(
         "Attempts per prompt, in place of the number that each probe declares",
-        "N", type=int, check=whole_number(1, MOST_REPETITIONS), repeat=True, needs_probe=True,
+        "N", type=int, check=whole_number(1, MOST_REPETITIONS), repeat=True,
     )  # fmt: skip
     propensity: bool = declare(
         "Grade by the probability of each option, requested once per prompt, where the graders of a probe can",
-        flag=True, repeat=True, needs_probe=True,
+        flag=True, repeat=True,
     )  # fmt: skip
     resolve: bool = declare(
         "Evaluate undecided thresholds again at interim looks, with more items or repetitions",
-        flag=True, repeat=True, needs_probe=True,
+        flag=True, repeat=True,
     )  # fmt: skip
     fresh: bool = declare(
         "Request every answer again instead of reusing stored answers of earlier runs", flag=True, excludes=("offline",)
@@ -180,7 +178,7 @@ class Options:
     """Seconds."""
     baseline: str | None = declare(
         "Run that the `baseline` fixture holds: its id, the beginning of its id, or `latest`",
-        "RUN", repeat=True, needs_probe=True,
+        "RUN", repeat=True,
     )  # fmt: skip
     accepted: str = declare(
         "What becomes of a test whose verdict fairness-accepted.toml accepts: `pass` reports it as accepted, "
@@ -218,12 +216,12 @@ class Options:
     sample: int | None = declare(
         "Measure at most N items of each probe, drawn with the seed. An item function with an argument `count` "
         "receives N where it makes fewer by default",
-        "N", type=int, check=whole_number(1, 1_000_000), repeat=True, needs_probe=True,
+        "N", type=int, check=whole_number(1, 1_000_000), repeat=True,
     )  # fmt: skip
     profile: str = declare(
         "How much of each probe is measured: `smoke` a fifth of its items at most, once, as a try-out; `gate` what its "
         "suite declares; `audit` what its suite declares for audits",
-        "smoke|gate|audit", default="gate", parse=values.profile, repeat=True, needs_probe=True,
+        "smoke|gate|audit", default="gate", parse=values.profile, repeat=True,
     )  # fmt: skip
     tests: tuple[str, ...] = declare(
         "Run only the test with this id, as a report names it (repeatable); for tests that no argument of pytest "
@@ -233,7 +231,6 @@ class Options:
     where: Mapping[str, tuple[str, ...]] = declare(
         "Measure only items with this value of an attribute, as in context=ambig (repeatable)",
         "NAME=VALUE", many=True, parse=values.attribute_values, texts=values.attribute_texts, repeat=True,
-        needs_probe=True,
     )  # fmt: skip
     """Values by the name of the attribute; probes without the attribute are measured whole."""
     seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat=True)

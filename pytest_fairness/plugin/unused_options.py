@@ -13,18 +13,13 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import server_note
 from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.identity import get_sample
-from pytest_fairness.plugin.judges import may_use_judge_fixture
-from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
-from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 
 _MOST_NAMES = 3
 """The most probes that a line names."""
-_SEEDED = ("sample", "plan", "certify")
-"""Options whose draws use the seed."""
 
 
 def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> list[str]:
@@ -120,16 +115,11 @@ def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Seque
 
 
 def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Sequence[Probe]) -> Iterator[str]:
-    given = settings.given
     for name in settings.where:
         unfiltered = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
         if unfiltered:
             yield f"--fairness-where {name}: no item of {', '.join(unfiltered)} has it, so all of them are measured"
-    has_tests = any(is_marked(item) or asks_models(item) for item in items)
-    unused = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
-    if unused and not has_tests:
-        yield f"{', '.join(unused)}: not used, no probe and no threshold is selected"
-    if "model" in given:
+    if "model" in settings.given:
         # The tests of one function in one module or class take the same fixtures.
         tests = {(item.parent, item.function): item for item in items if is_marked(item)}
         overriding = selected_probes(test for test in tests.values() if not uses_model_name(test))
@@ -141,22 +131,6 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
                     "`def model(model_name)` to make that of its name"
                 )
             yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"
-    if has_tests and "baseline" in given and "baseline" not in _fixtures(items):
-        yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
-    if (
-        has_tests
-        and "judge" in given
-        and "judge" not in _fixtures(items)
-        and not any(map(asks_models, items))
-        and not any(map(may_use_judge_fixture, probes))
-    ):
-        yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
     for probe in probes:
         if probe.answered_for:
             yield f"--fairness-propensity: {probe.function.__name__} is asked for answers: {probe.answered_for}"
-    if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
-        yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
-
-
-def _fixtures(items: Sequence[pytest.Item]) -> set[str]:
-    return {name for item in items for name in getattr(item, "fixturenames", ())}

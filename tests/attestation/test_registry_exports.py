@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from pytest_fairness.attestation.every_eval_ever import RELATIONSHIPS, evaluation_log
 from pytest_fairness.core.errors import FairnessError

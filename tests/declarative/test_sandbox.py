@@ -10,7 +10,7 @@ from pytest_fairness.declarative.source import DeclarationError, LocatedValue
 VALUES = {"x": "abc", "xs": ["a", "b"], "d": {"k": "v"}, "y": "z"}
 REFUSED = {
     "attribute": ("{{ ''.__class__.__mro__ }}", "unsafe"),
-    "change": ("{{ xs.append(3) }}", "is not safely callable"),
+    "change": ("{{ xs.append(3) }}", "of 'list' object is unsafe"),
     "long-loop": ("{% for a in range(9999999) %}{% endfor %}", "Range too big"),
     "file": ("{% include 'conftest.py' %}", "no loader"),
     "depth": ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "maximum recursion depth exceeded"),

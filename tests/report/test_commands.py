@@ -66,9 +66,7 @@ def test_parquet_export_gives_the_same_estimate(finished: FinishedRun, capsys: p
     assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])
 
 
-def test_exports_to_registries_are_of_one_model(
-    finished: FinishedRun, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_exports_to_registries_are_of_one_model(finished: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["export", "every-eval-ever", "latest", "--out=log.txt"]
     assert main(command) == 2
     assert "2 models" in capsys.readouterr().err
