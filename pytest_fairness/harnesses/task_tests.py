@@ -73,8 +73,8 @@ def make_test_class(tasks: Mapping[str, HarnessTask], thresholds: Sequence[str])
             tests[threshold_test.__name__] = mark(threshold_test)
         if settings := task.loaded.unsent_settings:
             warnings.warn(
-                f"{task.harness} task {name} sets {', '.join(settings)}, which is not sent: decoding is part of the "
-                "model's name, as in openai:gpt-5-mini?temperature=0",
+                f"{task.harness} task {name} sets {', '.join(settings)}, which is not sent: decoding is a parameter of "
+                "the model, as temperature = 0 in [tool.pytest-fairness.models.NAME]",
                 stacklevel=3,
             )
     return type("HarnessTests", (), tests)
