@@ -360,7 +360,6 @@ class ControllerHooks:
         node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.session_id}
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
-        node.workerinput |= {"fairness_adjust": list(settings.adjust)}
         pass_to_worker(node.config, node.workerinput)
         try:
             node.workerinput["fairness_cluster"] = fairness.executor.join()

@@ -149,17 +149,6 @@ class GeneratedModule(pytest.Module):
         return self._generated
 
 
-def use_conftest_hooks(module: pytest.Module) -> None:
-    """Let the rootdir's conftest files have their hooks called for the tests of a module without a file.
-
-    pytest looks these up by the folder of the module's path, where it has collected it, and has no public way to add
-    one. It also makes a new proxy of all hooks for each call where a conftest file has none for that path.
-    """
-    manager: Any = module.config.pluginmanager
-    conftests = manager._getconftestmodules(module.config.rootpath)
-    manager._dirpath2confmods.setdefault(module.path, list(conftests))
-
-
 def junit_file(config: pytest.Config) -> LogXML | None:
     """Return the JUnit file of the run, for properties outside of a test."""
     try:

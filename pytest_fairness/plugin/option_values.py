@@ -31,9 +31,6 @@ MOST_REPETITIONS = 10_000
 """The most repetitions of a prompt."""
 _GREATEST = 1e12
 """The largest value of an option with a decimal number."""
-DEFAULT_ASSUMPTIONS = {"rate": 0.5, "icc": 0.2, "output": 100.0}
-_RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
-"""The range of each assumption."""
 
 
 class RunFolders(NamedTuple):
@@ -50,14 +47,6 @@ class OptionValueError(ValueError):
 
     def __init__(self, value: str, rule: str, *, verb: str = "is") -> None:
         super().__init__(f"{verb} {value!r}: {rule}")
-
-
-class DataFolderSettings(dict[str, Path | str]):
-    """The data folder of each suite, and the suites that have requested theirs."""
-
-    def __init__(self, folders: Mapping[str, Path | str]) -> None:
-        super().__init__(folders)
-        self.looked_up: set[str] = set()
 
 
 # Checks.
@@ -118,16 +107,6 @@ def read_number(kind: type, text: str) -> float:
 def unique(values: Sequence[str], _: Path) -> tuple[str, ...]:
     """Return the different values, in order."""
     return tuple(dict.fromkeys(values))
-
-
-def comma_separated(text: str, _: Path) -> tuple[str, ...]:
-    """Return the names of a list with commas."""
-    return names_in(text)
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of a list with commas; for hooks that run before the folders are known."""
-    return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
 def path(text: str, base: Path) -> Path:
@@ -227,44 +206,11 @@ def shard(text: str, _: Path) -> Shard:
         raise OptionValueError(text, str(error)) from None
 
 
-def assumptions(text: str, _: Path) -> dict[str, float]:
-    """Return the assumptions in ``NAME=NUMBER,...``, with the default of every other one."""
-    numbers: dict[str, float] = {}
-    for part in filter(None, text.replace(" ", "").split(",")):
-        name, _sign, number = part.partition("=")
-        low, high = _RANGES.get(name, (0, 0))
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            low = high = 0
-        if not low <= numbers.get(name, -1) <= high:
-            ranges = ", ".join(f"{name}={low:g} to {high:g}" for name, (low, high) in _RANGES.items())
-            raise OptionValueError(part, f"it takes {ranges}", verb="holds")
-    return DEFAULT_ASSUMPTIONS | numbers
-
-
 def profile(text: str, _: Path) -> str:
     """Return the name of a profile."""
     if text not in CONCLUSIONS:
         raise OptionValueError(text, did_you_mean(text, CONCLUSIONS))
     return text
-
-
-def prices(texts: Sequence[str], _: Path) -> dict[str, tuple[float, float]]:
-    """Return the prices in ``[NAME=]IN/OUT``, by the name of the model, which may be empty."""
-    by_model = {}
-    for text in texts:
-        model, _sign, figures = text.rpartition("=")  # parameters of a model contain equals signs of their own
-        try:
-            numbers = [float(part) for part in figures.split("/")]
-        except ValueError:
-            numbers = []
-        if len(numbers) != 2 or not all(0 <= number < math.inf for number in numbers):
-            raise OptionValueError(
-                text, "write IN/OUT in USD per million tokens, as in 1.25/10, or NAME=IN/OUT for one model"
-            )
-        by_model[model] = numbers[0], numbers[1]
-    return by_model
 
 
 def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]]:
@@ -276,17 +222,6 @@ def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]
             raise OptionValueError(text, "write NAME=VALUE, as in context=ambig")
         values[name] = (*values.get(name, ()), value)
     return values
-
-
-def data_folders(texts: Sequence[str], base: Path) -> DataFolderSettings:
-    """Return the folder in each ``SUITE=DIR``, by suite; the text itself for ``hub`` and ``hub@COMMIT``."""
-    by_suite: dict[str, Path | str] = {}
-    for text in texts:
-        suite, separator, folder = text.partition("=")
-        if not (suite and separator and folder):
-            raise OptionValueError(text, "write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
-        by_suite[suite] = folder if re.fullmatch("hub(@.*)?", folder) else path(folder, base)
-    return DataFolderSettings(by_suite)
 
 
 # Formatters: values of settings as text for a command, which is called in the folder if one is given.
@@ -305,16 +240,6 @@ def attribute_texts(values: Mapping[str, Sequence[str]], _: Path | None) -> list
 def store_texts(store: StoreLocation, folder: Path | None) -> list[str]:
     """Return the path or URL of a store, without its password."""
     return [relative_to(store, folder) if isinstance(store, Path) else str(store)]
-
-
-def folder_texts(folders: Mapping[str, Path | str], folder: Path | None) -> list[str]:
-    """Return ``SUITE=DIR`` for every suite."""
-    return [f"{suite}={relative_to(path, folder)}" for suite, path in folders.items()]
-
-
-def comma_text(names: Sequence[str], _: Path | None) -> list[str]:
-    """Return names as a list with commas."""
-    return [",".join(names)]
 
 
 def relative_to(path: Path | str, folder: Path | None) -> str:

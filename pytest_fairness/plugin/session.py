@@ -106,11 +106,11 @@ class FairnessSession(RunContext):
         """
         from pytest_fairness.core.evidence import read_clauses
 
-        return read_clauses(self.settings.evidence)
+        return read_clauses(self.settings.project.evidence)
 
     def check_clauses(self) -> None:
         """Read the evidence map of the project, if it has one, before the first test runs."""
-        if self.settings.evidence is not None:
+        if self.settings.project.evidence is not None:
             _ = self.clauses
 
     @cached_property

