@@ -16,6 +16,7 @@ from tests.helpers.fork_server import ForkedWorkers
 @pytest.fixture(scope="session", autouse=True)
 def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Yield the folder that holds the model. Importing nltk takes seconds: only where a test of this folder runs."""
+    pytest.importorskip("genderbench", reason="its probes are in its own package")
     import nltk  # type: ignore[import-untyped]
 
     from tests.helpers.punkt_model import make_punkt
