@@ -8,8 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from pytest_fairness.core.answer_formats import Formats
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
     from pytest_fairness.core.tool_calls import ToolCall
     from pytest_fairness.core.tools import Tool
+    from pytest_fairness.core.version import __version__ as __version__
     from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
     from pytest_fairness.counterfactual.lint import lint
@@ -87,6 +86,7 @@ _MODULES = {
         "core.protocols": "BatchGrader Grader Grading ItemGrader Model ModelQuery",
         "core.tool_calls": "ToolCall",
         "core.tools": "Tool",
+        "core.version": "__version__",
         "counterfactual.attributes": "attribute_rows attribute_words",
         "counterfactual.confounds": "Confound find_confounds",
         "counterfactual.slots": "counterfactuals names",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pytest_fairness.plugin.compat import allow_fixture_overrides
 
 QUERY_FIXTURES: pytest.StashKey[set[str]] = pytest.StashKey()
 """The names of the fixtures; the key is missing where this plugin is blocked."""
+SEARCH = "flips"
+"""The fixture of searches, and the plugin with its class and hooks."""
 
 
 def add_query_fixture(config: pytest.Config, name: str, plugin: object) -> None:
@@ -22,11 +26,25 @@ def add_query_fixture(config: pytest.Config, name: str, plugin: object) -> None:
         plugin: The module or object with the fixture and its hooks.
     """
     names = config.stash.get(QUERY_FIXTURES, None)
-    if names is None:
+    if names is None or config.pluginmanager.has_plugin(f"fairness-{name}"):
         return
     names.add(name)
     config.pluginmanager.register(plugin, f"fairness-{name}")
     allow_fixture_overrides(config.pluginmanager)
+
+
+def load_search(config: pytest.Config) -> Callable[..., object]:
+    """Return the class of the fixture `flips`, whose hooks are registered at the first call.
+
+    It is imported where a test takes the fixture.
+
+    Raises:
+        FairnessError: This package was installed without it.
+    """
+    from pytest_fairness.core.extensions import PLUGINS
+
+    flip_finder: Callable[..., object] = PLUGINS.load_callable(SEARCH)(config)
+    return flip_finder
 
 
 def find_query_fixtures(node: pytest.Item | pytest.Metafunc) -> set[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.collection import (
     check_any_model,
     check_forks,
@@ -36,6 +37,7 @@ class RunState:
         self.is_worker = hasattr(config, "workerinput")
         self.lists_only = lists_only(config)
         self.started = Clock.now_in_seconds()
+        self.selection = CollectedTests(config.getoption("fairness_test") or ())
         self.work = WorkSummary(fairness)
         self.outcomes = ThresholdOutcomes()
         self.modules = KeptModules()

