@@ -82,9 +82,13 @@ class FirstUse:
             with paused_collection():
                 from pytest_fairness.plugin.startup import start
 
-            if self._config.pluginmanager.is_registered(self):
-                self._config.pluginmanager.unregister(self)
-            self._state = start(self._config)
+            manager = self._config.pluginmanager
+            if manager.is_registered(self):  # else this is the configuration
+                later = compat.later_plugins(manager, self)
+                self._state = start(self._config, lambda hooks: compat.register_before(manager, hooks, later))
+                manager.unregister(self)
+            else:
+                self._state = start(self._config, manager.register)
             self._state.fairness.test = self._test
             KeptModules().keep()
             for collector, report in self._reports:

