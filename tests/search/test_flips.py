@@ -145,6 +145,12 @@ def test_every_model_of_the_run_is_searched(searching: Project) -> None:
     ]
 
 
+def test_search_starts_the_plugin(searching: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p _hypothesis_pytestplugin")
+    write(searching, arguments="YesNo(), n=3")
+    assert "n is 3" in shown(searching.bare_run())
+
+
 def test_hostile_texts_are_escaped_in_all_outputs(searching: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = searching.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
