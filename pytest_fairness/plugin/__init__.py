@@ -32,8 +32,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     """Register marks and fixtures; the hooks as well where this run surely needs them."""
     from pytest_fairness.plugin import fixtures
-    from pytest_fairness.plugin.declared_marks import MARKS
-    from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES, SEARCH
+    from pytest_fairness.plugin.own_tests import MARKS, QUERY_FIXTURES, SEARCH
 
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
@@ -129,7 +128,7 @@ class FirstUse:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, collector: pytest.Module | pytest.Class, name: str, obj: object) -> object:
-        from pytest_fairness.plugin.declared_marks import has_own_mark, is_class
+        from pytest_fairness.plugin.own_tests import has_own_mark, is_class
 
         if is_class(obj) and not (collector.istestclass(obj, name) or _is_defined_in(obj, collector)):
             return None
@@ -140,7 +139,7 @@ class FirstUse:
         return collector.ihook.pytest_pycollect_makeitem(collector=collector, name=name, obj=obj)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        from pytest_fairness.plugin.query_fixtures import find_query_fixtures
+        from pytest_fairness.plugin.own_tests import find_query_fixtures
 
         if find_query_fixtures(metafunc):
             from pytest_fairness.plugin.collection import parametrize

@@ -16,10 +16,10 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.collection import is_marked, is_threshold
-from pytest_fairness.plugin.declared_marks import mentions_thresholds
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.markers import get_mark, own_marks
 from pytest_fairness.plugin.outcomes import unjudged_fields
+from pytest_fairness.plugin.own_tests import mentions_thresholds
 from pytest_fairness.report.release import FILE, NOT_JUDGED, NOT_SELECTED, is_of_file, not_judged, reason_of
 
 if TYPE_CHECKING:

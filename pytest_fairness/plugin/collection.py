@@ -24,8 +24,8 @@ from pytest_fairness.plugin.identity import (
     visible_fixtures,
 )
 from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
+from pytest_fairness.plugin.own_tests import SEARCH, find_query_fixtures, load_search
 from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.query_fixtures import SEARCH, find_query_fixtures, load_search
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
-from pytest_fairness.plugin.query_fixtures import asks_models
+from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.escaping import escape_controls
 

@@ -152,6 +152,6 @@ def measured(
 @pytest.fixture(scope="module")
 def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> Any:
     """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
-    from pytest_fairness.plugin.query_fixtures import load_search
+    from pytest_fairness.plugin.own_tests import load_search
 
     return load_search(request.config)(request, model, model_name)

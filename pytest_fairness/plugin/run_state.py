@@ -20,8 +20,8 @@ from pytest_fairness.plugin.collection import (
 )
 from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
+from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.progress import Progress
-from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.plugin.work_summary import WorkSummary

@@ -16,9 +16,9 @@ from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_
 from pytest_fairness.plugin.identity import get_sample
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
-from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 

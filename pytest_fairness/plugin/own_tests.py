@@ -1,4 +1,4 @@
-"""Marks of this plugin: their descriptions, and the values of test modules that have one.
+"""What makes a test one of this plugin: its marks, and fixtures that ask models, such as a search.
 
 Every pytest run loads this module, so it imports next to nothing.
 """
@@ -6,11 +6,13 @@ Every pytest run loads this module, so it imports next to nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import pytest
+
+from pytest_fairness.plugin.compat import allow_fixture_overrides
 
 MARKS = (
     (
@@ -33,8 +35,8 @@ MARKS = (
         "scale=MarkScale(A=..., B=..., C=...) is for the marks of its estimates"
     ),
     (
-        "flaky_threshold(reason, until, max_flip=0.2): report this threshold as flaky, not failed, "
-        "while it is undecided, until that date"
+        "flaky_threshold(reason, by, until, max_flip=0.2): accept this threshold while it is undecided, "
+        "until that date; its owner and reason are shown"
     ),
 )
 
@@ -84,3 +86,53 @@ def has_own_mark(value: object) -> bool:
 
 def _is_nested(member: type, cls: type) -> bool:
     return member.__qualname__.startswith(f"{cls.__qualname__}.")
+
+
+QUERY_FIXTURES: pytest.StashKey[set[str]] = pytest.StashKey()
+"""The names of the fixtures; the key is missing where this plugin is blocked."""
+SEARCH = "flips"
+"""The fixture of searches, and the plugin with its class and hooks."""
+
+
+def add_query_fixture(config: pytest.Config, name: str, plugin: object) -> None:
+    """Register a plugin with a fixture that asks models. Call it in ``pytest_configure``, after this plugin's own.
+
+    The tests that take the fixture run for each model of the run. The fixture gets a parameter, the definitions of the
+    `model`, `grader` and `judge` fixtures that the test sees, so it must be of the scope module.
+
+    Args:
+        config: The configuration of pytest.
+        name: The name of the fixture.
+        plugin: The module or object with the fixture and its hooks.
+    """
+    names = config.stash.get(QUERY_FIXTURES, None)
+    if names is None or config.pluginmanager.has_plugin(f"fairness-{name}"):
+        return
+    names.add(name)
+    config.pluginmanager.register(plugin, f"fairness-{name}")
+    allow_fixture_overrides(config.pluginmanager)
+
+
+def load_search(config: pytest.Config) -> Callable[..., object]:
+    """Return the class of the fixture `flips`, whose hooks are registered at the first call.
+
+    It is imported where a test takes the fixture.
+
+    Raises:
+        FairnessError: This package was installed without it.
+    """
+    from pytest_fairness.core.extensions import PLUGINS
+
+    flip_finder: Callable[..., object] = PLUGINS.load_callable(SEARCH)(config)
+    return flip_finder
+
+
+def find_query_fixtures(node: pytest.Item | pytest.Metafunc) -> set[str]:
+    """Return the names of the fixtures that ask models, of those that a test takes."""
+    return node.config.stash.get(QUERY_FIXTURES, set()).intersection(getattr(node, "fixturenames", ()))
+
+
+def asks_models(item: pytest.Item) -> bool:
+    """Return whether a test takes a fixture that asks models."""
+    # Another plugin may have a fixture of the same name.
+    return bool(find_query_fixtures(item)) and "model_name" in getattr(item, "fixturenames", ())
