@@ -1,4 +1,4 @@
-"""What makes a test one of this plugin: its marks, and fixtures that ask models, such as a search.
+"""Marks of this plugin and fixtures that ask models, such as a search: a test with one is one of its own.
 
 Every pytest run loads this module, so it imports next to nothing.
 """
