@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         set_hypothesis_settings,
     )
     from pytest_fairness.plugin.model_queries import ModelQueries, add_search_results
-    from pytest_fairness.plugin.query_fixtures import add_query_fixture, asks_models
+    from pytest_fairness.plugin.own_tests import add_query_fixture, asks_models
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
@@ -153,7 +153,7 @@ else:
         "models.tool_messages": "chat_messages",
         "plugin.compat": "hypothesis_settings set_hypothesis_settings",
         "plugin.model_queries": "ModelQueries add_search_results",
-        "plugin.query_fixtures": "add_query_fixture asks_models",
+        "plugin.own_tests": "add_query_fixture asks_models",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
         "report.compare.sections": "CompareSection ComparedRuns SectionTable",

@@ -14,14 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import age
-from pytest_fairness.plugin.profiles import CONCLUSIONS
-from pytest_fairness.plugin.shards import Shard, read_ci_run_id
-from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
-
 if TYPE_CHECKING:
     from pytest_fairness.engine.batch_mode import BatchMode
+    from pytest_fairness.plugin.shards import Shard
+    from pytest_fairness.store.location import StoreLocation
 
 Check = Callable[[Any], str]
 """A function that returns the rule that a number breaks; empty if it breaks none."""
@@ -121,6 +117,8 @@ def report_path(text: str, base: Path) -> Path | None:
 
 def store_location(text: str, base: Path) -> StoreLocation:
     """Return the location of a store, a path or a URL."""
+    from pytest_fairness.store.location import parse_location
+
     return parse_location(text, base)
 
 
@@ -153,6 +151,8 @@ def from_root(model: str, base: Path, root: Path) -> str:
 
 def max_age(text: str, _: Path) -> float:
     """Return the seconds of an age such as ``30d``."""
+    from pytest_fairness.core.formatting import age
+
     try:
         return age(text)
     except ValueError as error:
@@ -190,6 +190,10 @@ def ray_address(text: str, _: Path) -> str:
 
 def run_id(text: str, _: Path) -> str:
     """Return the id of a run; for ``ci`` that of the CI pipeline."""
+    from pytest_fairness.core.errors import FairnessError
+    from pytest_fairness.plugin.shards import read_ci_run_id
+    from pytest_fairness.store.location import LATEST
+
     run = read_ci_run_id() if text == "ci" else text
     if run is None:
         raise FairnessError("no CI that names its run was found: name the run, by --fairness-run ID")
@@ -200,6 +204,8 @@ def run_id(text: str, _: Path) -> str:
 
 def shard(text: str, _: Path) -> Shard:
     """Return a shard from ``I/N``."""
+    from pytest_fairness.plugin.shards import Shard
+
     try:
         return Shard.parse(text)
     except ValueError as error:
@@ -208,6 +214,9 @@ def shard(text: str, _: Path) -> Shard:
 
 def profile(text: str, _: Path) -> str:
     """Return the name of a profile."""
+    from pytest_fairness.core.errors import did_you_mean
+    from pytest_fairness.plugin.profiles import CONCLUSIONS
+
     if text not in CONCLUSIONS:
         raise OptionValueError(text, did_you_mean(text, CONCLUSIONS))
     return text
@@ -229,6 +238,8 @@ def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]
 
 def age_texts(seconds: float, _: Path | None) -> list[str]:
     """Return an age in days."""
+    from pytest_fairness.core.formatting import age
+
     return [f"{seconds / age('1d'):g}d"]
 
 

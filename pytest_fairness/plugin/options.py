@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import option_values as values
 from pytest_fairness.plugin.option_values import (
     DEFAULT_REPORT,
@@ -127,6 +126,8 @@ class Option:
         Raises:
             pytest.UsageError: The value is malformed; in one line.
         """
+        from pytest_fairness.core.errors import FairnessError
+
         try:
             return value if value is None or self.parse is None else self.parse(value, base)
         except OptionValueError as error:

@@ -32,7 +32,8 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices, mentions_thresholds
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices
+from pytest_fairness.plugin.own_tests import mentions_thresholds
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.project_settings import KEYS
 
