@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,16 +12,17 @@ import pytest
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.compat import fixture_definitions
-from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
-from pytest_fairness.plugin.model_resolver import ModelResolver
+from pytest_fairness.plugin.model_resolver import Executor, ModelResolver
 from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
     from pytest_fairness.core.evidence import Clause
+    from pytest_fairness.plugin.ini_file import IniFile
     from pytest_fairness.plugin.overrides import ThresholdOverrides
+    from pytest_fairness.plugin.settings import Settings
 
 SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 
@@ -29,8 +30,10 @@ SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 class FairnessSession(RunContext):
     """One process's run: its context, the models, work and probes made from that, and the current test."""
 
-    def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
-        super().__init__(config, worker_input)
+    def __init__(
+        self, config: pytest.Config, worker_input: Mapping[str, Any], read_settings: Callable[[IniFile], Settings]
+    ) -> None:
+        super().__init__(config, worker_input, read_settings)
         self.executor = Executor(self)
         self.models = ModelResolver(self, self.executor)
         self.work = WorkPlan(self, self.models)
