@@ -16,7 +16,11 @@ from pytest_fairness.plugin.collected_tests import (
     format_unjudged_lines,
     selecting_options,
 )
-from pytest_fairness.plugin.collection import (
+from pytest_fairness.plugin.compat import share_location
+from pytest_fairness.plugin.declarative import BrokenDeclaration
+from pytest_fairness.plugin.identity import ItemParameter, get_sample
+from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
+from pytest_fairness.plugin.marked_tests import (
     get_item_parameter,
     get_model_name,
     is_marked,
@@ -24,10 +28,6 @@ from pytest_fairness.plugin.collection import (
     is_threshold,
     uses_named_model,
 )
-from pytest_fairness.plugin.compat import share_location
-from pytest_fairness.plugin.declarative import BrokenDeclaration
-from pytest_fairness.plugin.identity import ItemParameter, get_sample
-from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
 from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor

@@ -14,10 +14,10 @@ from pytest_fairness.plugin.collection import (
     check_forks,
     check_optimization,
     check_shared_results,
-    is_marked,
     lists_only,
 )
 from pytest_fairness.plugin.kept_modules import KeptModules
+from pytest_fairness.plugin.marked_tests import is_marked
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
 from pytest_fairness.plugin.query_fixtures import asks_models
