@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.clock import Clock
     from pytest_fairness.core.digests import digest, sampled_digest
     from pytest_fairness.core.errors import ModelError, describe_error, install
+    from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
     from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, bounds_of, counted, format_level, one_line
     from pytest_fairness.core.formatting import number as format_number
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
+    from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.counterfactual.name_lists import BALANCED, GENDERS, Name, NameList
     from pytest_fairness.counterfactual.slots import Value, values_of, variant_of
@@ -98,6 +100,7 @@ _ORIGINS = {
         "core.clock": "Clock",
         "core.digests": "digest sampled_digest",
         "core.errors": "ModelError describe_error install",
+        "core.evidence_results": "EvidenceResult EvidenceThreshold",
         "core.formatting": "LONGEST_TITLE align_columns bounds_of counted format_level format_number=number one_line",
         "core.garbage_collection": "lasting_imports paused_collection",
         "core.importer": "write_lines",
@@ -115,6 +118,7 @@ _ORIGINS = {
         "core.thinking": "split_thinking",
         "core.threads": "DaemonExecutor",
         "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
+        "core.toml_tables": "TomlTable parse_tables read_toml_text written_text",
         "core.tools": "NoToolsError",
         "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
         "counterfactual.slots": "Value values_of variant_of",
@@ -160,23 +164,23 @@ _ORIGINS = {
 """The module of each name, and its name there, which stands after an equals sign if it is another one."""
 
 __all__ = [
-    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads",
-    "DeferredMeasured", "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional",
-    "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult",
-    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample",
+    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads", "DeferredMeasured",
+    "Engine", "EvidenceResult", "EvidenceThreshold", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult",
+    "Functional", "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message",
+    "MetricResult", "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample",
     "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunResults", "RunStoppedError", "SearchResult",
-    "SlotTemplate", "Store", "StoredSample", "TextTable", "ThresholdResult", "Value", "View", "WAY_OUT", "add_command",
-    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
-    "build_requests", "chat_messages", "counted", "describe_error", "digest", "escape_controls", "escape_markdown",
-    "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value", "format_level",
-    "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects", "json_text",
-    "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability", "message_roles",
-    "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection", "phrases",
-    "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence", "report_data",
-    "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings",
-    "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width", "system_prompt_of",
-    "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument", "write_lines",
-    "write_text",
+    "SlotTemplate", "Store", "StoredSample", "TextTable", "ThresholdResult", "TomlTable", "Value", "View", "WAY_OUT",
+    "add_command", "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models",
+    "bounds_of", "build_requests", "chat_messages", "counted", "describe_error", "digest", "escape_controls",
+    "escape_markdown", "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value",
+    "format_level", "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects",
+    "json_text", "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability",
+    "message_roles", "model_parameters", "names_in", "negated", "number_argument", "one_line", "parse_tables",
+    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records",
+    "read_toml_text", "redacted", "release_sentence", "report_data", "resolve_model", "sampled_digest", "secrets_in",
+    "select_sample", "select_thresholds", "set_hypothesis_settings", "show_model", "shown_names", "split_thinking",
+    "svg_element", "svg_lines", "svg_width", "system_prompt_of", "use_conftest_hooks", "value_or_none", "values_of",
+    "variant_of", "whole_number_argument", "write_lines", "write_text", "written_text",
 ]  # fmt: skip
 
 

@@ -268,7 +268,7 @@ class MeasurementHooks:
             searches=searches,
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
-            clauses=self._fairness.clauses if rows else (),
+            evidence=self._fairness.find_evidence(rows),
             name_models=self._fairness.models.name_models,
         )
         outputs.add_to_junit(state.config, results)

@@ -69,7 +69,7 @@ class RunState:
             refuse_unknown_tests(self.fairness, items)
             self.fairness.resolve_overrides()
             self.fairness.acceptances.check()
-            self.fairness.check_clauses()
+            self.fairness.check_evidence_map()
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)

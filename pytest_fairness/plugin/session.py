@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.compat import fixture_definitions
@@ -19,7 +20,8 @@ from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.evidence import Clause
+    from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.threshold_results import ThresholdResult
     from pytest_fairness.plugin.ini_file import IniFile
     from pytest_fairness.plugin.overrides import ThresholdOverrides
     from pytest_fairness.plugin.settings import Settings
@@ -101,20 +103,25 @@ class FairnessSession(RunContext):
         return Acceptances(self.settings)
 
     @cached_property
-    def clauses(self) -> list[Clause]:
-        """The evidence map.
+    def _evidence_map(self) -> Any:
+        """The evidence map of the extension that has one.
 
         Raises:
             FairnessError: The file of the project is malformed.
         """
-        from pytest_fairness.core.evidence import read_clauses
+        return PLUGINS.load_callable("evidence")(self.settings.evidence)
 
-        return read_clauses(self.settings.evidence)
-
-    def check_clauses(self) -> None:
+    def check_evidence_map(self) -> None:
         """Read the evidence map of the project, if it has one, before the first test runs."""
         if self.settings.evidence is not None:
-            _ = self.clauses
+            _ = self._evidence_map
+
+    def find_evidence(self, rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
+        """Return the clauses of laws and standards to which thresholds are relevant, where an extension has a map."""
+        if not rows or (self.settings.evidence is None and "evidence" not in PLUGINS.names()):
+            return ()
+        evidence: Sequence[EvidenceResult] = self._evidence_map.results(rows)
+        return evidence
 
     @cached_property
     def probes(self) -> Probes:
