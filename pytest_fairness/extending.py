@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from pytest_fairness.core.estimate_families import EstimateFamily
     from pytest_fairness.core.estimates import Mark
+    from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
     from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, bounds_of, counted, format_level, one_line
     from pytest_fairness.core.formatting import number as format_number
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
+    from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
     from pytest_fairness.engine.engine import Engine
@@ -117,6 +119,7 @@ else:
                        "describe_error did_you_mean install",
         "core.estimate_families": "EstimateFamily",
         "core.estimates": "Mark",
+        "core.evidence_results": "EvidenceResult EvidenceThreshold",
         "core.formatting": "LONGEST_TITLE align_columns bounds_of counted format_level format_number=number one_line",
         "core.garbage_collection": "lasting_imports paused_collection",
         "core.grader_declarations": "GraderDeclaration",
@@ -136,6 +139,7 @@ else:
         "core.thinking": "split_thinking",
         "core.threads": "DaemonExecutor",
         "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
+        "core.toml_tables": "TomlTable parse_tables read_toml_text written_text",
         "core.tools": "NoToolsError",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
         "engine.engine": "Engine",
@@ -177,21 +181,21 @@ else:
 __all__ = [
     "Attempt", "BatchGrader", "COMPARED_FILE", "Clock", "Columns", "Commands", "CompareSection", "ComparedRuns",
     "DaemonExecutor", "DaemonThreads", "DeclarativeGrader", "DeferredMeasured", "Engine", "EstimateFamily",
-    "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError", "FlipResult", "Functional",
-    "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader", "LONGEST_TITLE",
-    "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext", "ModelError",
-    "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "ProbeSample",
+    "EvidenceResult", "EvidenceThreshold", "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError",
+    "FlipResult", "Functional", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader",
+    "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
+    "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "ProbeSample",
     "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults", "RunStoppedError",
-    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TransientError",
-    "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture", "add_search_results",
-    "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages", "counted",
-    "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of",
-    "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
-    "is_number", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of",
-    "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
-    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
-    "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
-    "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width",
-    "system_prompt_of", "value_or_none", "whole_number_argument", "write_lines",
-    "write_text",
+    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TomlTable",
+    "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
+    "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages",
+    "counted", "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown", "event_loops",
+    "extremes_of", "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings",
+    "install", "is_number", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
+    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
+    "parse_tables", "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records",
+    "read_toml_text", "redacted", "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample",
+    "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element", "svg_lines",
+    "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "write_lines", "write_text",
+    "written_text",
 ]  # fmt: skip

@@ -1,1 +1,1 @@
-"""Records for auditors and registries: results of evaluations, impact ratios as laws define them."""
+"""Records for auditors and registries: evaluation results, impact ratios, evidence for clauses of laws."""

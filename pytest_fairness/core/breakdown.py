@@ -64,7 +64,7 @@ class ExampleResult(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The parts of an estimate, which are computed by ``estimate.breakdown()`` and not stored."""
+    """The parts of an estimate, which the first ``estimate.breakdown()`` computes."""
 
     reference: str | None = None
     """The group to which the others are compared; None where all pairs, or no groups, are compared."""
@@ -100,4 +100,7 @@ class Breakdown:
 
 
 LazyBreakdown = Callable[[], Breakdown]
-"""A function to a breakdown, which only reports call: a simulation makes a hundred thousand estimates without."""
+"""A function to a breakdown, made once: a message, a result and its example show the same numbers.
+
+Only reports call it: a simulation makes a hundred thousand estimates without.
+"""

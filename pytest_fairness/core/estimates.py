@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from pytest_fairness.core.arithmetic import WithoutArithmetic, finite_bound
@@ -559,7 +560,7 @@ def _projected(projection: Projection | None, ends: Callable[[float, float], tup
 
 
 def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
-    return None if breakdown is None else lambda: breakdown().negated()
+    return None if breakdown is None else cache(lambda: breakdown().negated())
 
 
 class Mark(Comparable):

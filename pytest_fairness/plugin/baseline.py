@@ -13,7 +13,7 @@ from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.served_models import Origin
-from pytest_fairness.plugin.collection import selected_probes
+from pytest_fairness.plugin.marked_tests import selected_probes
 from pytest_fairness.plugin.stored_samples import (
     attempts_of_design,
     find_baseline_sample,

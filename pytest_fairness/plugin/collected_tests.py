@@ -15,8 +15,8 @@ import pytest
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
+from pytest_fairness.plugin.marked_tests import is_marked, is_threshold
 from pytest_fairness.plugin.markers import get_mark, own_marks
 from pytest_fairness.plugin.outcomes import unjudged_fields
 from pytest_fairness.plugin.own_tests import mentions_thresholds

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import Any, cast
 from unittest import TestCase
 
 import pytest
@@ -23,13 +23,16 @@ from pytest_fairness.plugin.identity import (
     is_bound,
     visible_fixtures,
 )
+from pytest_fairness.plugin.marked_tests import (
+    get_model_name,
+    is_marked,
+    is_test_case,
+    uses_model_name,
+    uses_named_model,
+)
 from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
 from pytest_fairness.plugin.own_tests import SEARCH, find_query_fixtures, load_search
-from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
-
-if TYPE_CHECKING:
-    pass
 
 NO_MODEL = (
     "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
@@ -130,11 +133,6 @@ def check_model(item: pytest.Function) -> str | None:
     return TEST_CASE if is_test_case(item) else NO_MODEL
 
 
-def is_test_case(item: pytest.Function) -> bool:
-    """Return whether a test is a method of a `unittest.TestCase`."""
-    return item.cls is not None and issubclass(item.cls, TestCase)
-
-
 def check_any_model(items: Sequence[pytest.Function]) -> str | None:
     """Return an error if none of these tests has a model."""
     reasons = set(map(check_model, items))
@@ -143,33 +141,11 @@ def check_any_model(items: Sequence[pytest.Function]) -> str | None:
     return TEST_CASE if reasons == {TEST_CASE} else NO_MODEL
 
 
-def get_model_name(item: pytest.Function) -> str | None:
-    """Return the name of the model under test; None if none is named."""
-    return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
-
-
-def uses_model_name(test: pytest.Item) -> bool:
-    """Return whether the `model` fixture of a test depends on the models of the run: an override may test another."""
-    names = [name for fixture in visible_fixtures(test, ("model",)).values() for name in fixture.argnames]
-    return not {"model", "model_name", "request", "pytestconfig"}.isdisjoint(names)
-
-
-def uses_named_model(item: pytest.Function) -> bool:
-    """Return whether a test uses the plugin's own `model` fixture, not an override."""
-    return "model" in item.fixturenames and is_not_overridden(item, "model")
-
-
-def is_not_overridden(item: pytest.Function, name: str) -> bool:
-    """Return whether a fixture that a test sees is the plugin's own."""
-    fixture = visible_fixtures(item, [name]).get(name)
-    return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.plugin.fixtures"
-
-
 def check_fixture(item: pytest.Function) -> str | None:
     """Return an error for a marked test without the fixture of its mark, or a threshold whose model ends before it."""
     marks = own_marks(item)
-    for is_marked, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
-        if is_marked and fixture not in item.fixturenames:
+    for has_mark, mark, fixture in ((marks.probe, "probe", "probe_item"), (marks.threshold, "threshold", "measured")):
+        if has_mark and fixture not in item.fixturenames:
             return TEST_CASE if is_test_case(item) else format_missing_fixture(mark, item.function, fixture)
     model = visible_fixtures(item, ["model"]).get("model") if marks.threshold else None
     return check_scope(model) if model is not None else None
@@ -257,13 +233,6 @@ def check_forks(items: Sequence[pytest.Function]) -> str | None:
     return None
 
 
-def get_item_parameter(item: pytest.Function) -> ItemParameter | CollectionError | None:
-    """Return the parameter of a probe's test: its item; None for any other test."""
-    if not own_marks(item).probe or not hasattr(item, "callspec"):
-        return None
-    return cast("ItemParameter | CollectionError | None", item.callspec.params.get("probe_item"))
-
-
 def check_shared_results(items: Sequence[pytest.Function]) -> str | None:
     """Return why marked tests are refused: one would overwrite the results of another, or use its graders."""
     by_id: dict[str, pytest.Function] = {}
@@ -288,21 +257,3 @@ def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
     if sample and sample.probe.plain_graders is None and (graders := grader_fixtures(sample.probe.function)):
         # Graders may depend on the parameters of the model, since each model has a sample of its own.
         yield from find_parameters(item, graders).keys() - find_parameters(item, ["model", "model_name"]).keys()
-
-
-def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
-    """Return whether a test belongs to a probe or is a threshold."""
-    if not isinstance(item, pytest.Function):
-        return False
-    marks = own_marks(item)
-    return marks.probe or marks.threshold
-
-
-def is_threshold(item: pytest.Item) -> TypeGuard[pytest.Function]:
-    """Return whether a test is marked ``threshold``."""
-    return isinstance(item, pytest.Function) and own_marks(item).threshold
-
-
-def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:
-    """Return the different probes of the selected tests."""
-    return list({id(sample.probe): sample.probe for sample in map(get_sample, items) if sample is not None}.values())

@@ -20,11 +20,8 @@ from pytest_fairness.plugin.collection import (
     check_fixture,
     check_model,
     check_scope,
-    get_item_parameter,
     hide_parameters,
     is_imported,
-    is_marked,
-    is_threshold,
     parametrize,
     why_uncollected,
 )
@@ -34,6 +31,7 @@ from pytest_fairness.plugin.failure_causes import ShownCauses
 from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
+from pytest_fairness.plugin.marked_tests import get_item_parameter, is_marked, is_threshold
 from pytest_fairness.plugin.markers import get_mark
 from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.run_state import RunState

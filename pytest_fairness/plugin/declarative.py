@@ -15,9 +15,9 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.collection import get_item_parameter
 from pytest_fairness.plugin.compat import GeneratedModule
 from pytest_fairness.plugin.identity import CollectionError
+from pytest_fairness.plugin.marked_tests import get_item_parameter
 from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.report_data import write
 from pytest_fairness.plugin.session import SESSION

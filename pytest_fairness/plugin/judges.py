@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
-from pytest_fairness.plugin.collection import get_item_parameter
+from pytest_fairness.plugin.marked_tests import get_item_parameter
 from pytest_fairness.plugin.markers import check_grader, check_graders
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.session import SESSION

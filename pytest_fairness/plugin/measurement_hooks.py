@@ -10,8 +10,16 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
-from pytest_fairness.plugin.collected_tests import NOTHING_COLLECTED, format_unjudged_lines, selecting_options
-from pytest_fairness.plugin.collection import (
+from pytest_fairness.plugin.collected_tests import (
+    NOTHING_COLLECTED,
+    format_unjudged_lines,
+    selecting_options,
+)
+from pytest_fairness.plugin.compat import share_location
+from pytest_fairness.plugin.declarative import BrokenDeclaration
+from pytest_fairness.plugin.identity import ItemParameter, get_sample
+from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
+from pytest_fairness.plugin.marked_tests import (
     get_item_parameter,
     get_model_name,
     is_marked,
@@ -19,10 +27,6 @@ from pytest_fairness.plugin.collection import (
     is_threshold,
     uses_named_model,
 )
-from pytest_fairness.plugin.compat import share_location
-from pytest_fairness.plugin.declarative import BrokenDeclaration
-from pytest_fairness.plugin.identity import ItemParameter, get_sample
-from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
 from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.settings import secret_redactor
@@ -263,7 +267,7 @@ class MeasurementHooks:
             searches=searches,
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
-            clauses=self._fairness.clauses if rows else (),
+            evidence=self._fairness.find_evidence(rows),
             name_models=self._fairness.models.name_models,
         )
         outputs.add_to_junit(state.config, results)

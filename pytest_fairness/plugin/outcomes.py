@@ -17,10 +17,10 @@ from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.engine.errors import STOPPED
-from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.failure_causes import NOT_MEASURED, CauseCounts, FailureCause
 from pytest_fairness.plugin.identity import get_sample, model_source
+from pytest_fairness.plugin.marked_tests import is_marked, is_threshold
 from pytest_fairness.plugin.report_data import (
     CAUSE,
     COMPETENCE,

@@ -12,9 +12,8 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.ini_file import IniFile
-from pytest_fairness.plugin.named_runs import resolve_named_runs
 from pytest_fairness.plugin.options import BY_NAME, given_options
-from pytest_fairness.plugin.settings import Settings, default_settings, read_settings
+from pytest_fairness.plugin.settings import Settings, default_settings
 from pytest_fairness.report.escaping import escape_controls
 
 if TYPE_CHECKING:
@@ -27,9 +26,12 @@ class RunContext:
     Where the settings are invalid, they are the defaults, and there is a fault.
     """
 
-    def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
+    def __init__(
+        self, config: pytest.Config, worker_input: Mapping[str, Any], read_settings: Callable[[IniFile], Settings]
+    ) -> None:
         self._config = config
         self._worker_input = worker_input
+        self._read_settings = read_settings
         self._file = IniFile(config)
         self._settings: Settings | None = None
         self.fault = ""
@@ -88,13 +90,7 @@ class RunContext:
             self.fault = escape_controls(str(error))
 
     def _read(self, file: IniFile) -> None:
-        settings = read_settings(self._config, file)
-        if settings.verify:
-            from pytest_fairness.plugin.dry_runs.verified_settings import restore_run_settings
-
-            settings = restore_run_settings(settings, self._config)
-        with file.locating_errors("baseline"):
-            self._settings = resolve_named_runs(settings, self._worker_input)
+        self._settings = self._read_settings(file)
 
     def peek(self, name: str) -> Any:
         """Return the raw value of one option before all are read; None if it is missing or malformed."""

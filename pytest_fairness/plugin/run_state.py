@@ -15,10 +15,10 @@ from pytest_fairness.plugin.collection import (
     check_forks,
     check_optimization,
     check_shared_results,
-    is_marked,
     lists_only,
 )
 from pytest_fairness.plugin.kept_modules import KeptModules
+from pytest_fairness.plugin.marked_tests import is_marked
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.progress import Progress
@@ -71,7 +71,7 @@ class RunState:
             refuse_unknown_tests(self.fairness, items)
             self.fairness.resolve_overrides()
             self.fairness.acceptances.check()
-            self.fairness.check_clauses()
+            self.fairness.check_evidence_map()
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)

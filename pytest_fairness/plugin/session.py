@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.compat import fixture_definitions
-from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
-from pytest_fairness.plugin.model_resolver import ModelResolver
+from pytest_fairness.plugin.model_resolver import Executor, ModelResolver
 from pytest_fairness.plugin.run_context import RunContext
 from pytest_fairness.plugin.settings import default_settings
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.evidence import Clause
+    from pytest_fairness.core.evidence_results import EvidenceResult
+    from pytest_fairness.core.threshold_results import ThresholdResult
+    from pytest_fairness.plugin.ini_file import IniFile
     from pytest_fairness.plugin.overrides import ThresholdOverrides
+    from pytest_fairness.plugin.settings import Settings
 
 SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 
@@ -30,8 +33,10 @@ SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
 class FairnessSession(RunContext):
     """One process's run: its context, the models, work and probes made from that, and the current test."""
 
-    def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
-        super().__init__(config, worker_input)
+    def __init__(
+        self, config: pytest.Config, worker_input: Mapping[str, Any], read_settings: Callable[[IniFile], Settings]
+    ) -> None:
+        super().__init__(config, worker_input, read_settings)
         self.executor = Executor(self)
         self.models = ModelResolver(self, self.executor)
         self.work = WorkPlan(self, self.models)
@@ -99,20 +104,25 @@ class FairnessSession(RunContext):
         return Acceptances(self.settings)
 
     @cached_property
-    def clauses(self) -> list[Clause]:
-        """The evidence map.
+    def _evidence_map(self) -> Any:
+        """The evidence map of the extension that has one.
 
         Raises:
             FairnessError: The file of the project is malformed.
         """
-        from pytest_fairness.core.evidence import read_clauses
+        return PLUGINS.load_callable("evidence")(self.settings.project.evidence)
 
-        return read_clauses(self.settings.project.evidence)
-
-    def check_clauses(self) -> None:
+    def check_evidence_map(self) -> None:
         """Read the evidence map of the project, if it has one, before the first test runs."""
         if self.settings.project.evidence is not None:
-            _ = self.clauses
+            _ = self._evidence_map
+
+    def find_evidence(self, rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
+        """Return the clauses of laws and standards to which thresholds are relevant, where an extension has a map."""
+        if not rows or (self.settings.project.evidence is None and "evidence" not in PLUGINS.names()):
+            return ()
+        evidence: Sequence[EvidenceResult] = self._evidence_map.results(rows)
+        return evidence
 
     @cached_property
     def probes(self) -> Probes:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.plugin.collection import get_item_parameter, is_marked
 from pytest_fairness.plugin.identity import ItemParameter, model_source
+from pytest_fairness.plugin.marked_tests import get_item_parameter, is_marked
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.shards import DEFERRED
 

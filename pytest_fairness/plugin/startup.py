@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from pytest_fairness.plugin.common_hooks import (
 )
 from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.declarative import DeclaredFiles
-from pytest_fairness.plugin.ini_file import options_of_addopts
+from pytest_fairness.plugin.ini_file import IniFile, options_of_addopts
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
+from pytest_fairness.plugin.named_runs import resolve_named_runs
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.plugin.settings import Settings, read_settings
 from pytest_fairness.plugin.work_plan import AssignedTests
 
 _DRY_RUNS = ("verify", "certify", "plan")
@@ -40,7 +43,8 @@ def start(config: pytest.Config, register: Callable[[object], object]) -> RunSta
     Raises:
         pytest.UsageError: An option is malformed.
     """
-    fairness = FairnessSession(config, getattr(config, "workerinput", {}))
+    worker_input = getattr(config, "workerinput", {})
+    fairness = FairnessSession(config, worker_input, partial(_read_settings, config, worker_input))
     if fairness.are_options_typed or any(map(fairness.peek, _DRY_RUNS)):
         fairness.use()
     if fairness.fault:
@@ -63,6 +67,22 @@ def start(config: pytest.Config, register: Callable[[object], object]) -> RunSta
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
         register(hooks)
     return state
+
+
+def _read_settings(config: pytest.Config, worker_input: Mapping[str, Any], file: IniFile) -> Settings:
+    """Return the settings of the options and the ini file, with the earlier runs that they name.
+
+    Raises:
+        FairnessError: An option is malformed, or names no stored run.
+        pytest.UsageError: So is a key of the ini file.
+    """
+    settings = read_settings(config, file)
+    if settings.verify:
+        from pytest_fairness.plugin.dry_runs.verified_settings import restore_run_settings
+
+        settings = restore_run_settings(settings, config)
+    with file.locating_errors("baseline"):
+        return resolve_named_runs(settings, worker_input)
 
 
 def _optional_hooks(state: RunState) -> list[object]:

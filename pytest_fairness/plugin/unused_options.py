@@ -11,8 +11,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import server_note
-from pytest_fairness.plugin.collection import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.identity import get_sample
+from pytest_fairness.plugin.marked_tests import is_marked, is_threshold, selected_probes, uses_model_name
 from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE, smallest_sample
 from pytest_fairness.plugin.session import FairnessSession

@@ -27,7 +27,6 @@ from pytest_fairness.report.release import aggregate_marks, corrected, release
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptance_results import AcceptanceResult
     from pytest_fairness.core.agreement_results import AgreementResult
-    from pytest_fairness.core.evidence import Clause
     from pytest_fairness.core.evidence_results import EvidenceResult
     from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.core.search_results import SearchResult
@@ -51,7 +50,7 @@ def compile_results(
     searches: Sequence[SearchResult] = (),
     agreements: Sequence[AgreementResult] = (),
     acceptances: Sequence[AcceptanceResult] = (),
-    clauses: Sequence[Clause] = (),
+    evidence: Sequence[EvidenceResult] = (),
     name_models: Callable[[Iterable[str]], ModelNames] = ModelNames.of,
 ) -> RunResults:
     """Return the results of a run, with all that is needed to check the verdicts; each text through ``redact``.
@@ -67,7 +66,7 @@ def compile_results(
         searches: Searches for flips.
         agreements: Checks of propensities.
         acceptances: The accepted verdicts of the project.
-        clauses: The clauses of the evidence map.
+        evidence: The clauses of the evidence map to which thresholds are relevant.
         name_models: Returns the shown names of models.
     """
     models = sorted(filter(None, {row.model for row in rows} | {search.model for search in searches}))
@@ -94,17 +93,9 @@ def compile_results(
         searches=searches,
         agreements=agreements or None,
         acceptances=acceptances or None,
-        evidence=_evidence(clauses, rows) or None,
+        evidence=evidence or None,
     )
     return cast("RunResults", redacted(results, redact))
-
-
-def _evidence(clauses: Sequence[Clause], rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
-    if not clauses:
-        return []
-    from pytest_fairness.core.evidence import evidence_of
-
-    return evidence_of(clauses, rows)
 
 
 def with_distinct_titles(results: RunResults) -> RunResults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class GroupComparison:
 
     def lazy_breakdown(self, *pair: GroupOutcomes, link: Scale = IDENTITY) -> LazyBreakdown:
         """Return a function to the breakdown of a comparison of two groups (`contrast`), or of all groups."""
-        return partial(self._breakdown, pair, link)
+        return cache(partial(self._breakdown, pair, link))
 
     def _breakdown(self, pair: Sequence[GroupOutcomes], link: Scale) -> Breakdown:
         breakdown = Breakdown(self.to, self.estimates(), log=link is not IDENTITY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
@@ -593,7 +593,7 @@ class Measured:
         if kind is MetricKind.RATE and not vector.is_rate:
             raise FairnessError(f"{vector.name} {NO_RATE}")
         everyone = selection.everyone(_all_of(selection, outcome, equals), vector.missing[selection.rows])
-        breakdown = partial(mean_breakdown, selection, vector, everyone)
+        breakdown = cache(partial(mean_breakdown, selection, vector, everyone))
         full_name = (
             metric_names.mean_name(kind, outcome, equals)
             if named is None
@@ -642,7 +642,7 @@ class Measured:
         span: tuple[float, float] | None,
     ) -> Estimate:
         selection, span = self.selection, custom_metrics.read_span(span)
-        breakdown = partial(functional_breakdown, selection, functional, sample.values, span)
+        breakdown = cache(partial(functional_breakdown, selection, functional, sample.values, span))
         return functional_estimate(
             selection.setting, name, functional, sample, self.items, breakdown, span, selection.everyone
         )

@@ -533,3 +533,10 @@ def test_twenty_thousand_attempts_are_broken_down_quickly(items: int, prompts: i
         exemplars = [of(estimate).example_towards(towards) for towards in (-1, 1)]
         assert time.thread_time() - start < 20  # every pair of attempts would take many minutes
         assert any(exemplars)
+
+
+def test_breakdown_of_an_estimate_is_made_once() -> None:
+    measured = sample({f"item {n}": [("a", "x", [n % 2]), ("b", "y", [n % 3 > 0])] for n in range(30)})
+    gap = unsealed(measured.difference("yes", **PAIR))
+    for estimate in (unsealed(measured.rate("yes")), gap, -gap, abs(-gap)):
+        assert of(estimate) is of(estimate)

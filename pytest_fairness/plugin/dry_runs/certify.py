@@ -19,9 +19,9 @@ from pytest_fairness.planning.error_rates import ErrorRateSample, add_holm_resul
 from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import uses_baseline
-from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.evaluation import ThresholdTest
+from pytest_fairness.plugin.marked_tests import is_threshold
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.stored_samples import find_sample_key, load_sample, restore_measured

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
-from pytest_fairness.plugin.collection import is_threshold
+from pytest_fairness.plugin.marked_tests import is_threshold
 from pytest_fairness.plugin.report_data import clear, read, write
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.terminal_text import ModelRowType, group_by_model

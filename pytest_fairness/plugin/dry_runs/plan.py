@@ -13,11 +13,11 @@ from pytest_fairness.planning.predictions import predict
 from pytest_fairness.planning.time_budget import TimeBudget
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.baseline import uses_baseline
-from pytest_fairness.plugin.collection import is_threshold
 from pytest_fairness.plugin.dry_runs import plan_tables
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.evaluation import ThresholdTest
+from pytest_fairness.plugin.marked_tests import is_threshold
 from pytest_fairness.plugin.measurement import lazy_measured
 from pytest_fairness.plugin.terminal_text import group_by_model
 

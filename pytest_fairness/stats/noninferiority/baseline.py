@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from pytest_fairness.core.breakdown import Breakdown
@@ -114,6 +115,7 @@ class BaselineComparison:
         name = metric_names.mean_name(kind, outcome, equals)
         change_name = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
 
+        @cache
         def breakdown() -> Breakdown:
             estimates = {own.name: mean_estimate(self._new.setting, name, own, self._new.items) for own in groups}
             example = mean_example(self._new, self._new.outcome_vector(outcome, equals))
@@ -134,6 +136,7 @@ class BaselineComparison:
         )
         groups = [*new.groups, *(replace(group, name=_in_the_baseline(group.name)) for group in old.groups)]
 
+        @cache
         def breakdown() -> Breakdown:
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups

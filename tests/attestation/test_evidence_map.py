@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fairness.attestation.evidence_map import (
+    RULE_FIELDS,
+    SHIPPED,
+    EvidenceMap,
+    parse_clauses,
+    read_clauses,
+    rule_matches,
+)
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.evidence import RULE_FIELDS, SHIPPED, evidence_of, parse_clauses, read_clauses, rule_matches
 from pytest_fairness.core.threshold_results import ThresholdResult
 
 ENTRY = """\
@@ -36,7 +43,7 @@ HIRING = row(suite="hiring", probe="suites/hiring/test_hiring.py::test_applicati
 
 
 def clauses_of(*rows: ThresholdResult) -> set[str]:
-    return {f"{result.framework}, {result.clause}" for result in evidence_of(read_clauses(), rows)}
+    return {f"{result.framework}, {result.clause}" for result in EvidenceMap().results(rows)}
 
 
 def test_every_framework_is_in_the_shipped_map() -> None:
@@ -88,7 +95,7 @@ def test_threshold_without_a_harm_is_no_evidence() -> None:
 
 @pytest.mark.parametrize("verdict", ["fair", "unfair", "undecided", "invalid", "not judged"])
 def test_verdicts_are_listed_as_they_are(verdict: str) -> None:
-    results = evidence_of(read_clauses(), [row(harm="allocation", verdict=verdict)])
+    results = EvidenceMap().results([row(harm="allocation", verdict=verdict)])
     assert {threshold.verdict for result in results for threshold in result.thresholds} == {verdict}
 
 
@@ -104,7 +111,9 @@ def test_file_of_the_project_extends_the_map(tmp_path: Path) -> None:
     path.write_text(ENTRY)
     clauses = read_clauses(path)
     assert len(clauses) == len(read_clauses()) + 1
-    (result,) = [entry for entry in evidence_of(clauses, [row(suite="pay", harm="allocation")]) if entry.clause == "7"]
+    (result,) = [
+        entry for entry in EvidenceMap(path).results([row(suite="pay", harm="allocation")]) if entry.clause == "7"
+    ]
     assert (result.where, result.thresholds[0].title) == ("evidence.toml:2", "Paid alike")
     assert not clauses[-1].matches(row(suite="pay", harm="stereotyping"))
     assert clauses[-1].matches(row(suite="pay", harm="stereotyping", attribute="age"))
@@ -115,7 +124,7 @@ def test_entry_of_the_same_clause_takes_the_place_of_the_shipped(tmp_path: Path)
     own = ENTRY.replace("House rules", "NYC Local Law 144").replace('"7"', '"6 RCNY 5-301"')
     path.write_text(re.sub("match = .*", "match = []", own))
     assert len(read_clauses(path)) == len(read_clauses())
-    assert not any(result.framework.startswith("NYC") for result in evidence_of(read_clauses(path), [HIRING]))
+    assert not any(result.framework.startswith("NYC") for result in EvidenceMap(path).results([HIRING]))
 
 
 @pytest.mark.parametrize(

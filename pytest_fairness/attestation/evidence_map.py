@@ -7,17 +7,24 @@ entry with the framework and clause of another replaces that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
-from pytest_fairness.core.threshold_results import ThresholdResult
-from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    EvidenceResult,
+    EvidenceThreshold,
+    ThresholdResult,
+    TomlTable,
+    did_you_mean,
+    parse_tables,
+    read_toml_text,
+    written_text,
+)
 
 TABLE = "clause"
 FIELDS = ("framework", "clause", "subject", "relation", "source", "match")
@@ -57,9 +64,8 @@ def rule_matches(rule: Rule, row: ThresholdResult) -> bool:
         rule: Patterns by property; ``*`` and ``?`` are wildcards, and case counts.
         row: The threshold.
 
-    >>> from pytest_fairness.core.threshold_results import EstimateResult
-    >>> estimate = EstimateResult(attribute="gender")
-    >>> row = ThresholdResult(id="test_a.py::test_alike[m]", suite="hiring", harm="allocation", estimate=estimate)
+    >>> result = {"id": "test_a.py::test_alike[m]", "suite": "hiring", "attribute": "gender"}
+    >>> row = ThresholdResult.from_json(result, "results.json", strict=False)
     >>> rule_matches({"suite": ["hir*"], "attribute": ["age", "gender"]}, row)
     True
     >>> rule_matches({"suite": ["hiring"], "attribute": ["age"]}, row)
@@ -159,18 +165,31 @@ def _rule(rule: Mapping[str, object]) -> Rule:
     return patterns
 
 
-def evidence_of(clauses: Iterable[Clause], rows: Sequence[ThresholdResult]) -> list[EvidenceResult]:
-    """Return the clauses to which thresholds of a run are relevant, each with these thresholds and their verdicts.
+class EvidenceMap:
+    """The clauses of this package and of a project, as a run asks them for evidence.
 
-    All verdicts are listed unchanged: fair, unfair, invalid and missing ones.
+    Args:
+        path: The file of the project; None where it has none.
+
+    Raises:
+        FairnessError: The file is missing or malformed; the message has file and line.
     """
-    results = []
-    for clause in clauses:
-        thresholds = [
-            EvidenceThreshold(id=row.id, title=row.threshold, model=row.model, verdict=row.verdict)
-            for row in rows
-            if clause.matches(row)
-        ]
-        if thresholds:
-            results.append(replace(clause.entry, thresholds=thresholds))
-    return results
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.clauses = read_clauses(path)
+
+    def results(self, rows: Sequence[ThresholdResult]) -> list[EvidenceResult]:
+        """Return the clauses to which thresholds of a run are relevant, each with these thresholds and their verdicts.
+
+        All verdicts are listed unchanged: fair, unfair, invalid and missing ones.
+        """
+        results = []
+        for clause in self.clauses:
+            thresholds = [
+                EvidenceThreshold(id=row.id, title=row.threshold, model=row.model, verdict=row.verdict)
+                for row in rows
+                if clause.matches(row)
+            ]
+            if thresholds:
+                results.append(replace(clause.entry, thresholds=thresholds))
+        return results
