@@ -78,8 +78,8 @@ if TYPE_CHECKING:
         hypothesis_settings,
         set_hypothesis_settings,
     )
-    from pytest_fairness.plugin.model_queries import ModelQueries, add_search_results
     from pytest_fairness.plugin.own_tests import add_query_fixture, asks_models
+    from pytest_fairness.plugin.samples.model_queries import ModelQueries, add_search_results
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
@@ -156,7 +156,7 @@ else:
         "models.threads": "DaemonThreads",
         "models.tool_messages": "chat_messages",
         "plugin.compat": "hypothesis_settings set_hypothesis_settings",
-        "plugin.model_queries": "ModelQueries add_search_results",
+        "plugin.samples.model_queries": "ModelQueries add_search_results",
         "plugin.own_tests": "add_query_fixture asks_models",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",

@@ -15,15 +15,15 @@ import pytest
 from pytest_fairness.plugin import compat
 
 if TYPE_CHECKING:
-    from pytest_fairness.plugin.run_state import RunState
-    from pytest_fairness.plugin.session import FairnessSession
+    from pytest_fairness.plugin.hooks.run_state import RunState
+    from pytest_fairness.plugin.session.session import FairnessSession
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the options."""
     compat.import_without_rewriting(pluginmanager, "pytest_fairness")
-    from pytest_fairness.plugin.kept_modules import KeptModules
-    from pytest_fairness.plugin.options import add_options
+    from pytest_fairness.plugin.config.options import add_options
+    from pytest_fairness.plugin.hooks.kept_modules import KeptModules
 
     KeptModules().restore()  # before conftest files import some of them
     add_options(parser)
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register marks and fixtures; the hooks as well where this run surely needs them."""
-    from pytest_fairness.plugin import fixtures
+    from pytest_fairness.plugin.hooks import fixtures
     from pytest_fairness.plugin.own_tests import MARKS, QUERY_FIXTURES, SEARCH
 
     for mark in MARKS:
@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _is_configured(config: pytest.Config) -> bool:
     """Return whether the command line has an option of this plugin, or the ini file a key."""
-    from pytest_fairness.plugin.options import OPTIONS
+    from pytest_fairness.plugin.config.options import OPTIONS
 
     is_given = any(config.getoption(option.dest) is not None for option in OPTIONS)
     return is_given or any(key.startswith("fairness") for key in compat.ini_values(config))
@@ -76,10 +76,10 @@ class FirstUse:
         """Register the hooks of this run, once, and return their state."""
         if self._state is None:
             from pytest_fairness.core.garbage_collection import paused_collection
-            from pytest_fairness.plugin.kept_modules import KeptModules
+            from pytest_fairness.plugin.hooks.kept_modules import KeptModules
 
             with paused_collection():
-                from pytest_fairness.plugin.startup import start
+                from pytest_fairness.plugin.hooks.startup import start
 
             manager = self._config.pluginmanager
             if manager.is_registered(self):  # else this is the configuration
@@ -110,7 +110,7 @@ class FirstUse:
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         if ".probe." not in file_path.name:
             return None
-        from pytest_fairness.plugin.declarative import DeclaredFiles
+        from pytest_fairness.plugin.collection.declarative import DeclaredFiles
 
         self.start()
         return DeclaredFiles().pytest_collect_file(file_path, parent)  # too late for those that are registered now
@@ -142,7 +142,7 @@ class FirstUse:
         from pytest_fairness.plugin.own_tests import find_query_fixtures
 
         if find_query_fixtures(metafunc):
-            from pytest_fairness.plugin.collection import parametrize
+            from pytest_fairness.plugin.collection.collection import parametrize
 
             parametrize(metafunc, self.session())
 

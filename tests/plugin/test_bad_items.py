@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, failures, first_in_every_mode, shown, unwrapped, with_workers
 
@@ -125,7 +125,7 @@ def test_reports_hold_any_metadata(project: Project) -> None:
 def test_endless_items_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: such items once took all memory, and the process was killed without a message."""
     write(project, "number = 0\n    while True:\n        number += 1\n        yield item(str(number))")
-    monkeypatch.setattr("pytest_fairness.plugin.probe.MOST_ITEMS", 50)
+    monkeypatch.setattr("pytest_fairness.plugin.probes.probe.MOST_ITEMS", 50)
     result = project.run()
     result.assert_outcomes(passed=1, errors=2)
     text = unwrapped(result)

@@ -8,9 +8,9 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.planning import predictions
-from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
-from pytest_fairness.plugin.project_settings import ProjectSettings
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.config.project_settings import ProjectSettings
+from pytest_fairness.plugin.config.settings import Settings
+from pytest_fairness.plugin.hooks.dry_runs.plan_tables import compute_total
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
@@ -354,7 +354,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
 
 @few_draws
 def test_two_looks_are_named_with_their_attempts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_fairness.plugin.dry_runs.pilot.MOST_LOOKS", 2)
+    monkeypatch.setattr("pytest_fairness.plugin.hooks.dry_runs.pilot.MOST_LOOKS", 2)
     write(project, RATE, count=20)
     result = project.run("--fairness-plan", "--fairness-sample=10", "--fairness-resolve")
     assert "rate: 2 looks, at 100 to 200 attempts; " in unwrapped(result)

@@ -17,9 +17,9 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import Limit, LimitKind
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
-from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.sequential_looks import Look, Size, explain_limit
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
+from pytest_fairness.plugin.probes.probe import Probe
+from pytest_fairness.plugin.samples.sequential_looks import Look, Size, explain_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers
@@ -81,7 +81,7 @@ def test_repeated_looks_give_the_same_result_without_requests(project: Project) 
 @in_one_process
 def test_number_of_looks_is_a_maximum(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, count=160)
-    monkeypatch.setattr("pytest_fairness.plugin.thresholds.MOST_LOOKS", 2)
+    monkeypatch.setattr("pytest_fairness.plugin.judgment.thresholds.MOST_LOOKS", 2)
     result = project.run("--fairness-resolve", "--fairness-sample=20", "-m", "threshold")
     assert result.ret == UNDECIDED_CODE
     row = project.row()
