@@ -14,12 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import (
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
     EvidenceResult,
     EvidenceThreshold,
     ThresholdResult,
     TomlTable,
+    did_you_mean,
     parse_tables,
     read_toml_text,
     written_text,
