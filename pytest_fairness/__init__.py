@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal
     from pytest_fairness.graders.yes_no import YesNo
-    from pytest_fairness.plugin.session import stored_results
+    from pytest_fairness.plugin.session.session import stored_results
     from pytest_fairness.stats.measured import Measured
 else:
     __getattr__, __dir__ = lazy_names(__name__, {
@@ -62,7 +62,7 @@ else:
         "graders.rating": "Rating",
         "graders.refusal": "Refusal",
         "graders.yes_no": "YesNo",
-        "plugin.session": "stored_results",
+        "plugin.session.session": "stored_results",
         "stats.measured": "Measured",
     })  # fmt: skip
 

@@ -81,11 +81,11 @@ if TYPE_CHECKING:
         set_hypothesis_settings,
         use_conftest_hooks,
     )
-    from pytest_fairness.plugin.measurement import lazy_measured
-    from pytest_fairness.plugin.model_queries import ModelQueries, add_search_results
-    from pytest_fairness.plugin.option_values import names_in
-    from pytest_fairness.plugin.query_fixtures import add_query_fixture, asks_models
-    from pytest_fairness.plugin.session import show_model
+    from pytest_fairness.plugin.config.option_values import names_in
+    from pytest_fairness.plugin.probes.query_fixtures import add_query_fixture, asks_models
+    from pytest_fairness.plugin.samples.measurement import lazy_measured
+    from pytest_fairness.plugin.samples.model_queries import ModelQueries, add_search_results
+    from pytest_fairness.plugin.session.session import show_model
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
@@ -163,11 +163,11 @@ else:
         "models.tool_messages": "chat_messages",
         "plugin": "report_data",
         "plugin.compat": "GeneratedModule hypothesis_settings set_hypothesis_settings use_conftest_hooks",
-        "plugin.measurement": "lazy_measured",
-        "plugin.model_queries": "ModelQueries add_search_results",
-        "plugin.option_values": "names_in",
-        "plugin.query_fixtures": "add_query_fixture asks_models",
-        "plugin.session": "show_model",
+        "plugin.samples.measurement": "lazy_measured",
+        "plugin.samples.model_queries": "ModelQueries add_search_results",
+        "plugin.config.option_values": "names_in",
+        "plugin.probes.query_fixtures": "add_query_fixture asks_models",
+        "plugin.session.session": "show_model",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
         "report.compare.sections": "CompareSection ComparedRuns SectionTable",

@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
 
 
 def _certify(_: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
-    from pytest_fairness.plugin.invocation import run_pytest
+    from pytest_fairness.plugin.config.invocation import run_pytest
 
     first = arguments[0] if arguments else ""
     is_run = _RUN.fullmatch(first) and not Path(first).exists()

@@ -15,6 +15,6 @@ def add(commands: Commands) -> None:
 
 
 def _plan(_: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
-    from pytest_fairness.plugin.invocation import run_pytest
+    from pytest_fairness.plugin.config.invocation import run_pytest
 
     return run_pytest("--fairness-plan", *arguments)

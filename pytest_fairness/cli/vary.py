@@ -35,7 +35,7 @@ def _vary(options: argparse.Namespace) -> None:
     from pytest_fairness.report.escaping import escape_controls
 
     if options.file.is_dir() or options.file.name.endswith(_SUITES):
-        from pytest_fairness.plugin.variants import read_suite
+        from pytest_fairness.plugin.collection.variants import read_suite
 
         suite = read_suite(options.file)
         for line in suite.lines():

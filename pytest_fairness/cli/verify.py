@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
 
 
 def _verify(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
-    from pytest_fairness.plugin.invocation import run_pytest
+    from pytest_fairness.plugin.config.invocation import run_pytest
 
     if not arguments or arguments[0].startswith("-"):
         parser.error("RESULTS is missing: name a file that --fairness-json wrote")
@@ -34,7 +34,7 @@ def _verify(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _tests_of(results: Path) -> list[str]:
     """Return the arguments of pytest for the tests that a results file names."""
-    from pytest_fairness.plugin.dry_runs.results_diff import ResultsFile, read_results_file
+    from pytest_fairness.plugin.hooks.dry_runs.results_diff import ResultsFile, read_results_file
 
     try:
         return ResultsFile(results, read_results_file(results)).tests(Path.cwd())

@@ -14,7 +14,7 @@ from pytest_fairness.plugin.compat import import_without_rewriting
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the options."""
     import_without_rewriting(pluginmanager, "pytest_fairness")
-    from pytest_fairness.plugin.options import add_options
+    from pytest_fairness.plugin.config.options import add_options
 
     add_options(parser)
 
@@ -22,6 +22,6 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     """Register fixtures and hooks."""
     with paused_collection():
-        from pytest_fairness.plugin.startup import start
+        from pytest_fairness.plugin.hooks.startup import start
 
     start(config)

@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pytest_fairness.plugin.profiles import SampleSize
+from pytest_fairness.plugin.config.profiles import SampleSize
 from tests.benchmarks.planted import CLEARLY, ON_BOUND, DetectionCount, smallest
 
 ROOT = Path(__file__).parents[2]

@@ -37,12 +37,12 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.planning.error_rates import ErrorRateSample, estimate_error_rates
 from pytest_fairness.planning.forecasts import Forecast
 from pytest_fairness.planning.predictions import explain_never_fair
-from pytest_fairness.plugin.dry_runs import plan
-from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.evaluation import ThresholdTest, evaluate_on
-from pytest_fairness.plugin.measurement import lazy_measured
-from pytest_fairness.plugin.profiles import AUDIT, GATE
-from pytest_fairness.plugin.stored_samples import restore_measured
+from pytest_fairness.plugin.config.profiles import AUDIT, GATE
+from pytest_fairness.plugin.hooks.dry_runs import plan
+from pytest_fairness.plugin.hooks.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.judgment.evaluation import ThresholdTest, evaluate_on
+from pytest_fairness.plugin.samples.measurement import lazy_measured
+from pytest_fairness.plugin.samples.stored_samples import restore_measured
 from pytest_fairness.store.samples import StoredSample
 from tests.benchmarks.cards import calls, whole_gate, write_figures
 from tests.benchmarks.planted import ON_BOUND, TIMES, PlantedBias

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pytest_fairness import Measured
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.markers import threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_slices
 from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
 from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm

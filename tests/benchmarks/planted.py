@@ -22,8 +22,8 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.design.environment import EMOTIONS
-from pytest_fairness.plugin.dry_runs.pilot import PilotData
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.plugin.hooks.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.judgment.evaluation import evaluate_on
 
 ON_BOUND = 1.0
 CLEARLY = 2.0

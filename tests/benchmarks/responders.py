@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pytest_fairness.plugin.profiles import AUDIT, GATE, SMOKE
+from pytest_fairness.plugin.config.profiles import AUDIT, GATE, SMOKE
 from tests.benchmarks.cards import FIGURES, write_figures
 from tests.helpers.planted_responders import FORMS, planted
 from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pytest_fairness.plugin.options import OPTIONS, Option
+from pytest_fairness.plugin.config.options import OPTIONS, Option
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 HEAD = "| option | meaning |\n|---|---|\n"

@@ -20,7 +20,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import choice, questions
-from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.probes.markers import get_mark
 from suites.agents.test_agents import test_credit
 from suites.asymmetry.test_asymmetry import test_question as test_asymmetric
 from suites.bbq.test_bbq import test_question as test_stereotyped

@@ -16,14 +16,14 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
 from pytest_fairness.design import Frozen
 from pytest_fairness.graders import JudgeFallback, SimilarityScale, read_anchors
-from pytest_fairness.plugin.markers import (
+from pytest_fairness.plugin.config.profiles import GATE, SMOKE, read_sample_size
+from pytest_fairness.plugin.probes.markers import (
     get_mark,
     threshold_exclude,
     threshold_probe,
     threshold_scale,
     threshold_slices,
 )
-from pytest_fairness.plugin.profiles import GATE, SMOKE, read_sample_size
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry

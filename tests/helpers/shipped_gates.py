@@ -22,7 +22,7 @@ from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.conversation import Conversation
 from pytest_fairness.graders.rating import Rating
 from pytest_fairness.models import simulated_phrases
-from pytest_fairness.plugin.markers import get_mark, threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.probes.markers import get_mark, threshold_exclude, threshold_scale, threshold_slices
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import crossed_factor, designed_items

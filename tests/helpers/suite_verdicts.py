@@ -18,7 +18,7 @@ from pytest_fairness.graders import JudgeFallback
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
-from pytest_fairness.plugin.markers import (
+from pytest_fairness.plugin.probes.markers import (
     get_mark,
     threshold_exclude,
     threshold_probe,

@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.refusal import Refusal
 from pytest_fairness.graders.yes_no import Regex, YesNo
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process
 from tests.helpers.verdicts import Rows, as_computed, of_rows, of_texts, verdict

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_fairness.engine import dispatcher
-from pytest_fairness.plugin import progress
+from pytest_fairness.plugin.output import progress
 from tests.helpers import project_sources
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, shown, unwrapped
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.plugin.compat import WorkerQueue
-from pytest_fairness.plugin.work_plan import AssignedTests, PlannedTest
+from pytest_fairness.plugin.session.work_plan import AssignedTests, PlannedTest
 
 
 def later(worker: str, workers: int) -> set[int]:

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from pytest_fairness.plugin.options import OPTIONS
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.config.options import OPTIONS
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import QUIET, Project, every_mode, first_in_every_mode, in_one_process, shown
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_fairness.plugin import probe_item
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
+from pytest_fairness.plugin.samples import probe_item
 from tests.helpers import bad_inputs
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, failures, shown
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.plugin.named_runs import earlier_runs
-from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
+from pytest_fairness.plugin.config.named_runs import earlier_runs
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
 

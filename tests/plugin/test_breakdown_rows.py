@@ -131,7 +131,7 @@ def test_refused_group_is_still_counted(project: Project) -> None:
 @in_one_process
 def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
     from pytest_fairness.core.verdicts import judge
-    from pytest_fairness.plugin.threshold_rows import get_influences
+    from pytest_fairness.plugin.judgment.threshold_rows import get_influences
     from pytest_fairness.stats.measured import Measured
 
     rows = [{"item": n, "sex": sex, "yes": n % 5 < high} for n in range(300) for sex, high in (("f", 2), ("m", 3))]

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from pytest_fairness import __version__
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.project import (

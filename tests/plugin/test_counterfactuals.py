@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, first_in_every_mode, shown
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, distributed, shown, unwrapped
 

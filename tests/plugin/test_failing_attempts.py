@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.failure_causes import MOST_ALIKE
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
+from pytest_fairness.plugin.session.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 

@@ -7,8 +7,8 @@ import socket
 import pytest
 
 from pytest_fairness.engine import retries
-from pytest_fairness.plugin.failure_causes import MOST_ALIKE
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
+from pytest_fairness.plugin.session.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.fork_server import set_constants

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, shown, unwrapped
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown, unwrapped

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli.main import main
-from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 

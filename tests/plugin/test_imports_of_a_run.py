@@ -39,11 +39,12 @@ def test_alike(measured):
 STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
 JUDGING = STATISTICS | {
     *("tomllib", "pytest_fairness.core.agreement_results", "pytest_fairness.core.evidence_results"),
-    *("pytest_fairness.core.comparisons", "pytest_fairness.core.verdicts", "pytest_fairness.plugin.overrides"),
+    *("pytest_fairness.core.comparisons", "pytest_fairness.core.verdicts", "pytest_fairness.plugin.probes.overrides"),
     *("pytest_fairness.core.decisions", "pytest_fairness.core.threshold_results", "pytest_fairness.core.breakdown"),
-    *("pytest_fairness.plugin.threshold_rows", "pytest_fairness.store.looks", "pytest_fairness.core.answer_formats"),
-    *("pytest_fairness.plugin.baseline", "pytest_fairness.plugin.evaluation"),
-    *("pytest_fairness.plugin.measurement", "pytest_fairness.plugin.thresholds"),
+    *("pytest_fairness.plugin.judgment.threshold_rows", "pytest_fairness.store.looks"),
+    "pytest_fairness.core.answer_formats",
+    *("pytest_fairness.plugin.samples.baseline", "pytest_fairness.plugin.judgment.evaluation"),
+    *("pytest_fairness.plugin.samples.measurement", "pytest_fairness.plugin.judgment.thresholds"),
 }
 """Modules, among them those that read the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
@@ -66,12 +67,12 @@ NEVER = {
     ),
     *("pytest_fairness.cli", "pytest_fairness.search", "pytest_fairness.graders.judge"),
     *("pytest_fairness.models.http_errors", "pytest_fairness.models.http_model", "pytest_fairness.models.openai"),
-    *("pytest_fairness.plugin.dry_runs.plan", "pytest_fairness.stats.simulation"),
+    *("pytest_fairness.plugin.hooks.dry_runs.plan", "pytest_fairness.stats.simulation"),
     *("pytest_fairness.core.dry_run_results", "pytest_fairness.core.search_results"),
     *("pytest_fairness.report.html.threshold_section", "pytest_fairness.report.html.cards"),
     *("pytest_fairness.core.acceptances", "pytest_fairness.core.batch_api"),
     *("pytest_fairness.engine.item_grading", "pytest_fairness.engine.batch_grading"),
-    *("pytest_fairness.models.callable_model", "pytest_fairness.plugin.xdist_crashes"),
+    *("pytest_fairness.models.callable_model", "pytest_fairness.plugin.hooks.xdist_crashes"),
 }
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from pytest_fairness.plugin.compat import ini_values
-from pytest_fairness.plugin.ini_file import IniFile
-from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.config.ini_file import IniFile
+from pytest_fairness.plugin.config.options import OPTIONS
 from tests.helpers import project_sources
 from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown
 
@@ -82,7 +82,7 @@ NATIVE = {
     "fairness_model": '"simulated:a"',
 }
 LOOK = """
-from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.session.session import SESSION
 
 def test_settings(fairness_session):
     chosen = fairness_session.settings

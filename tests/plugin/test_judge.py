@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.graders.judge.agreement import krippendorff
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
 from tests.helpers.project import (
     NO_XDIST,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE, UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.broken_declarations import GOOD
 from tests.helpers.project import Project, every_mode, first_in_every_mode, shown

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from pytest_fairness.core import garbage_collection
-from pytest_fairness.plugin import common_hooks, measurement_hooks
+from pytest_fairness.plugin.hooks import common_hooks, measurement_hooks
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
 

@@ -9,8 +9,8 @@ import pytest
 from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.planning import predictions
-from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.config.settings import Settings
+from pytest_fairness.plugin.hooks.dry_runs.plan_tables import compute_total
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
 from tests.helpers.project import ALONE, N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped

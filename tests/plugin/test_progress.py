@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from pytest_fairness.plugin import progress
+from pytest_fairness.plugin.output import progress
 from pytest_fairness.store.owners import ForeignOwner
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving

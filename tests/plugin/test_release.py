@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.threshold_results import ExpectedThreshold, ThresholdResult
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
 from pytest_fairness.store.store import Store
 from tests.helpers import project_sources

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import N0, N2, NO_XDIST, Project, every_mode, in_one_process
 

@@ -17,9 +17,9 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import Limit, LimitKind
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
-from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.sequential_looks import Look, Size, explain_limit
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
+from pytest_fairness.plugin.probes.probe import Probe
+from pytest_fairness.plugin.samples.sequential_looks import Look, Size, explain_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, unwrapped, with_workers

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli.main import main
-from pytest_fairness.plugin.outcomes import UNDECIDED_CODE
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
 from tests.helpers.deadlines import wait_until
 from tests.helpers.postgresql_server import PostgreSQL
 from tests.helpers.project import N2, NO_XDIST, Project, shown

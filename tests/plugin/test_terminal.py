@@ -8,7 +8,7 @@ import re
 import pytest
 
 from pytest_fairness.plugin.compat import terminal_width
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process, shown, unwrapped
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, in_one_process, shown
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_fairness.plugin.outcomes import INVALID_CODE
+from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 

@@ -13,7 +13,7 @@ from pytest_fairness import DataFolders, ProbeItem
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.sensitivity import ControlResponse
-from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.probes.markers import get_mark
 from pytest_fairness.stats.responses import find_responses
 from tests.helpers.designs import designed_items
 from tests.helpers.responders import Study, parameters_for, sample, studies

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fairness import DataFolders
 from pytest_fairness.counterfactual import find_confounds
-from pytest_fairness.plugin.markers import get_mark
+from pytest_fairness.plugin.probes.markers import get_mark
 from tests.helpers.designs import designed_items
 from tests.helpers.planted_responders import FORMS, PLANTED, planted
 from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_fairness.plugin.markers import threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_slices
 from tests.benchmarks.harmful_models import harms_of_slices, measured_as
 from tests.benchmarks.harmless_models import Counts, run_seed
 from tests.helpers.blind_models import BLIND

@@ -1,0 +1,1 @@
+"""Output of a run: progress, costs, outcomes of tests, summary, files and attachments."""

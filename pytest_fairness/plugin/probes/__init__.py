@@ -1,0 +1,1 @@
+"""Probes and thresholds as their marks declare them, and the tests that belong to each."""
