@@ -159,7 +159,7 @@ def test_imports_go_down_the_rooms_of_the_plugin(room: str) -> None:
         assert not rooms & above, f"{path} imports {rooms & above}"
 
 
-def test_modules_beside_the_rooms_of_the_plugin_import_none() -> None:
+def test_modules_outside_the_plugin_rooms_import_no_room() -> None:
     for part, path, tree in sources():
         if part == "plugin" and path.parent.name == "plugin" and path.name != "__init__.py":
             assert not any(name.startswith("pytest_fairness.plugin.") for name in imported_names(tree)), path
