@@ -51,6 +51,17 @@ MAY_IMPORT = {
         "cli",
     },
 }
+PLUGIN_MAY_IMPORT = {
+    "config": set[str](),
+    "probes": {"config"},
+    "session": {"config", "probes"},
+    "collection": {"config", "probes", "session"},
+    "samples": {"config", "probes", "session"},
+    "judgment": {"config", "probes", "session", "samples"},
+    "output": {"config", "probes", "session", "collection", "samples"},
+    "hooks": {"config", "probes", "session", "collection", "samples", "judgment", "output"},
+}
+"""The rooms of ``plugin/``, with those that each may import besides the modules beside them."""
 UPSTAIRS = {
     "attestation": set[str](),
     "design": {"numpy"},
@@ -103,6 +114,15 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
+def imported_names(tree: ast.Module) -> Iterator[str]:
+    """Yield each imported module, and each imported name with its module before it."""
+    for node in nodes(tree):
+        for module in imported(node):
+            yield module
+            if isinstance(node, ast.ImportFrom):
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
 def on_load(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield every statement that runs when the module is loaded, except code for type checkers only."""
     waiting: list[ast.AST] = list(tree.body)
@@ -128,8 +148,26 @@ def test_imports_go_down_the_layers(part: str) -> None:
                     assert name.split(".")[1] in MAY_IMPORT[part], f"{path} imports {name}"
 
 
+@pytest.mark.parametrize("room", sorted(PLUGIN_MAY_IMPORT))
+def test_imports_go_down_the_rooms_of_the_plugin(room: str) -> None:
+    above = PLUGIN_MAY_IMPORT.keys() - PLUGIN_MAY_IMPORT[room] - {room}
+    trees = {path: tree for part, path, tree in sources() if part == "plugin"}
+    for path in (PACKAGE / "plugin" / room).rglob("*.py"):
+        rooms = {
+            name.split(".")[2] for name in imported_names(trees[path]) if name.startswith("pytest_fairness.plugin.")
+        }
+        assert not rooms & above, f"{path} imports {rooms & above}"
+
+
+def test_modules_outside_the_plugin_rooms_import_no_room() -> None:
+    for part, path, tree in sources():
+        if part == "plugin" and path.parent.name == "plugin" and path.name != "__init__.py":
+            assert not any(name.startswith("pytest_fairness.plugin.") for name in imported_names(tree)), path
+
+
 def test_every_package_has_a_layer() -> None:
     assert {part for part, _, _ in sources()} == MAY_IMPORT.keys() | UPSTAIRS.keys() == set(ANYWHERE)
+    assert {path.parent.name for path in (PACKAGE / "plugin").glob("*/__init__.py")} == PLUGIN_MAY_IMPORT.keys()
 
 
 def contents_of(part: str) -> str:
@@ -156,7 +194,16 @@ def layer_table() -> str:
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize("table", [layer_table, room_table])
+def plugin_table() -> str:
+    """Return the table of the rooms of the plugin as the documentation prints it, the highest first."""
+    rows = ["| room | contents | may import |", "|---|---|---|"]
+    for room in reversed(PLUGIN_MAY_IMPORT):
+        below = [name for name in PLUGIN_MAY_IMPORT if name in PLUGIN_MAY_IMPORT[room]]
+        rows.append(f"| `plugin/{room}/` | {contents_of(f'plugin/{room}')} | {', '.join(below) or 'none'} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("table", [layer_table, plugin_table, room_table])
 def test_documentation_prints_the_layers(table: Callable[[], str]) -> None:
     """Compare with the tables; where one differs, copy what the failure shows."""
     assert table() in (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")

@@ -256,6 +256,7 @@ class MeasurementHooks:
         # Rows without a test exist only if tests of this plugin, or a results file, were requested.
         if not (state.must_write or ((has_measured or rows) and not is_deferred)):
             return
+        evidence_map = self._fairness.evidence_map if rows else None
         results = compile_results(
             metadata,
             settings.root,
@@ -267,7 +268,7 @@ class MeasurementHooks:
             searches=searches,
             agreements=self._agreements(rows) if has_run and rows else [],
             acceptances=self._fairness.acceptances.results(rows),
-            evidence=self._fairness.find_evidence(rows),
+            evidence=() if evidence_map is None else evidence_map.results(rows),
             name_models=self._fairness.models.name_models,
         )
         outputs.add_to_junit(state.config, results)

@@ -25,6 +25,7 @@ from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.config.profiles import smallest_sample
 from pytest_fairness.plugin.judgment.causes import find_threshold_causes
 from pytest_fairness.plugin.judgment.evaluation import estimate_format_effects, evaluate, threshold_design
+from pytest_fairness.plugin.judgment.flaky_marks import marked_acceptance
 from pytest_fairness.plugin.judgment.history import JudgedRuns, read_history
 from pytest_fairness.plugin.judgment.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.plugin.probes.markers import FlakyMark
@@ -32,7 +33,7 @@ from pytest_fairness.plugin.report_data import CAUSE, COMPETENCE, ESTIMATES, EXC
 from pytest_fairness.plugin.samples.baseline import LazyBaseline
 from pytest_fairness.plugin.samples.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.samples.sequential_looks import MOST_LOOKS, Look, explain_limit
-from pytest_fairness.plugin.session.acceptances import REPORT_ACCEPTED, marked_acceptance
+from pytest_fairness.plugin.session.acceptances import REPORT_ACCEPTED
 from pytest_fairness.plugin.session.failure_causes import FailureCause
 from pytest_fairness.plugin.session.session import SESSION
 from pytest_fairness.report.decisions import acceptance_phrase

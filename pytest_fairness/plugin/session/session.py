@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,6 @@ from pytest_fairness.plugin.session.run_context import RunContext
 from pytest_fairness.plugin.session.work_plan import WorkPlan
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.evidence_results import EvidenceResult
-    from pytest_fairness.core.threshold_results import ThresholdResult
     from pytest_fairness.plugin.config.ini_file import IniFile
     from pytest_fairness.plugin.config.settings import Settings
     from pytest_fairness.plugin.probes.overrides import ThresholdOverrides
@@ -104,25 +102,20 @@ class FairnessSession(RunContext):
         return Acceptances(self.settings)
 
     @cached_property
-    def _evidence_map(self) -> Any:
-        """The evidence map of the extension that has one.
+    def evidence_map(self) -> Any:
+        """The evidence map of the extension that has one; None where none is installed, and no option names a file.
 
         Raises:
             FairnessError: The file of the project is malformed.
         """
+        if self.settings.project.evidence is None and "evidence" not in PLUGINS.names():
+            return None
         return PLUGINS.load_callable("evidence")(self.settings.project.evidence)
 
     def check_evidence_map(self) -> None:
         """Read the evidence map of the project, if it has one, before the first test runs."""
         if self.settings.project.evidence is not None:
-            _ = self._evidence_map
-
-    def find_evidence(self, rows: Sequence[ThresholdResult]) -> Sequence[EvidenceResult]:
-        """Return the clauses of laws and standards to which thresholds are relevant, where an extension has a map."""
-        if not rows or (self.settings.project.evidence is None and "evidence" not in PLUGINS.names()):
-            return ()
-        evidence: Sequence[EvidenceResult] = self._evidence_map.results(rows)
-        return evidence
+            _ = self.evidence_map
 
     @cached_property
     def probes(self) -> Probes:
