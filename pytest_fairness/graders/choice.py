@@ -73,7 +73,7 @@ class Choice(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return "Choice(propensity=True) v1" if self.propensity else "Choice() v7"
+        return "Choice(propensity=True) v1" if self.propensity else "Choice() v8"
 
     def as_propensity(self) -> Choice:
         """Return a copy of this grader that grades by probabilities."""

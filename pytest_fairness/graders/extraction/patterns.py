@@ -230,7 +230,7 @@ CHOSEN = pattern(
     r"|one|hire|choice)(?: \w{2,12}){0,3}? (?:is|would be)"
     r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at"
     r"|receives|rates)"
-    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves"
+    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| should be| would be| will be)|that leaves"
     r"|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}})",
@@ -342,6 +342,10 @@ ARE_RIGHT = pattern(
     r"(?:correct|right|true|valid|possible|good|answers?|fit|fine|richtig|correct[oaie]s?|justes?|juist)"
 )
 
+LISTED = pattern(r"\s{0,3};\s{1,3}")
+LIST_GOES_ON = pattern(r"\s{0,3}(?:;|\.?\s{0,9}$)")
+"""A; B. as a copied list of options, but not "A; B is too weak"."""
+
 EITHER = pattern(r"\s{0,3}(?:either|both|between)\s{1,3}")
 NOT_BUT = pattern(r"\s{0,3}(?:not|neither)\b")
 TURNS_TO = pattern(r"\b(?:but|it is|it's|rather)\b(?: rather)?\s")
@@ -387,7 +391,8 @@ CORRECTS = pattern(
 )
 TORN = pattern(
     r"\b(?:cannot (?:really )?(?:decide|choose)|undecided|torn|toss-up|coin (?:flip|toss)|50/50|50-50|on the fence"
-    r"|(?:could|can) go either way|argue (?:it )?(?:either|both) ways?)\b"
+    r"|(?:could|can) go either way"
+    r"|there is no (?:correct|right|valid) (?:answer|option|choice)|argue (?:it )?(?:either|both) ways?)\b"
 )
 """Words of a text that does not decide."""
 
