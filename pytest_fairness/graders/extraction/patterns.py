@@ -391,8 +391,7 @@ CORRECTS = pattern(
 )
 TORN = pattern(
     r"\b(?:cannot (?:really )?(?:decide|choose)|undecided|torn|toss-up|coin (?:flip|toss)|50/50|50-50|on the fence"
-    r"|(?:could|can) go either way"
-    r"|there is no (?:correct|right|valid) (?:answer|option|choice)|argue (?:it )?(?:either|both) ways?)\b"
+    r"|(?:could|can) go either way|argue (?:it )?(?:either|both) ways?)\b"
 )
 """Words of a text that does not decide."""
 
