@@ -7,6 +7,7 @@ was asked. Both are seen only with the question: "No, he should not wait" is a n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -262,6 +263,24 @@ _OPPOSITES = tuple(
     )
 )
 """Words that are opposites: who forgot is not who remembered."""
+
+_WHO_DID_NOT = lazy_pattern(
+    r"^who ((?:is|was|are|were|did|does|do|has|had|can|could|would) not\b[^?]{1,120})\?", re.IGNORECASE
+)
+
+
+def remove_asked_denial(text: str, question: str) -> str:
+    """Return an answer without the "not" that repeats a negated question, and denies nobody.
+
+    >>> remove_asked_denial("The cook did not pay.", "Who did not pay?")
+    'The cook is the one.'
+    """
+    match = _WHO_DID_NOT.search(question)
+    if match is None:
+        return text
+    predicate = re.escape(match[1]).replace(r"\ not", r"(?:\ not|n['\u2019]t)")
+    return re.sub(predicate, "is the one", text, flags=re.IGNORECASE)
+
 
 _FAILS = caseless_pattern(
     r"\b(?:never|fail(?:s|ed)? to|refuse[ds]? to|forgot to|neglect(?:s|ed)? to|unable to|nie(?:mals)?\b(?= \w)"
