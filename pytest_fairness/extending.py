@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.grader_declarations import GraderDeclaration
     from pytest_fairness.core.importer import Importer, write_lines
     from pytest_fairness.core.items import Message
-    from pytest_fairness.core.json_objects import finite, finite_value, is_number, json_objects
+    from pytest_fairness.core.json_objects import finite, is_number, json_objects
     from pytest_fairness.core.json_records import Record, json_lines, largest_unpacked, read_document, read_records
     from pytest_fairness.core.keys import fingerprint_of
     from pytest_fairness.core.metric_kind import MetricKind
@@ -72,18 +72,12 @@ if TYPE_CHECKING:
     from pytest_fairness.models.registry import resolve as resolve_model
     from pytest_fairness.models.threads import DaemonThreads
     from pytest_fairness.models.tool_messages import chat_messages
-    from pytest_fairness.plugin import report_data
     from pytest_fairness.plugin.compat import (
-        GeneratedModule,
         hypothesis_settings,
         set_hypothesis_settings,
-        use_conftest_hooks,
     )
-    from pytest_fairness.plugin.measurement import lazy_measured
     from pytest_fairness.plugin.model_queries import ModelQueries, add_search_results
-    from pytest_fairness.plugin.option_values import names_in
-    from pytest_fairness.plugin.query_fixtures import add_query_fixture, asks_models
-    from pytest_fairness.plugin.session import show_model
+    from pytest_fairness.plugin.own_tests import add_query_fixture, asks_models
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
@@ -128,7 +122,7 @@ else:
         "core.grader_declarations": "GraderDeclaration",
         "core.importer": "Importer write_lines",
         "core.items": "Message",
-        "core.json_objects": "finite finite_value is_number json_objects",
+        "core.json_objects": "finite is_number json_objects",
         "core.json_records": "Record json_lines largest_unpacked read_document read_records",
         "core.keys": "fingerprint_of",
         "core.metric_kind": "MetricKind",
@@ -157,13 +151,9 @@ else:
         "models.registry": "resolve_model=resolve",
         "models.threads": "DaemonThreads",
         "models.tool_messages": "chat_messages",
-        "plugin": "report_data",
-        "plugin.compat": "GeneratedModule hypothesis_settings set_hypothesis_settings use_conftest_hooks",
-        "plugin.measurement": "lazy_measured",
+        "plugin.compat": "hypothesis_settings set_hypothesis_settings",
         "plugin.model_queries": "ModelQueries add_search_results",
-        "plugin.option_values": "names_in",
-        "plugin.query_fixtures": "add_query_fixture asks_models",
-        "plugin.session": "show_model",
+        "plugin.own_tests": "add_query_fixture asks_models",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
         "report.compare.sections": "CompareSection ComparedRuns SectionTable",
@@ -188,21 +178,20 @@ __all__ = [
     "Attempt", "BatchGrader", "COMPARED_FILE", "Clock", "Columns", "Commands", "CompareSection", "ComparedRuns",
     "DaemonExecutor", "DaemonThreads", "DeclarativeGrader", "DeferredMeasured", "Engine", "EstimateFamily",
     "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError", "FlipResult", "Functional",
-    "GeneratedModule", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader",
-    "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult",
-    "ModelContext", "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError",
-    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
-    "RunStoppedError", "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult",
-    "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
-    "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
-    "build_requests", "chat_messages", "counted", "describe_error", "did_you_mean", "digest", "escape_controls",
-    "escape_markdown", "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value",
-    "format_level", "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects",
-    "json_text", "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability",
-    "message_roles", "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection",
-    "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence",
-    "report_data", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
-    "set_hypothesis_settings", "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines",
-    "svg_width", "system_prompt_of", "use_conftest_hooks", "value_or_none", "whole_number_argument", "write_lines",
+    "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader", "LONGEST_TITLE",
+    "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext", "ModelError",
+    "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "ProbeSample",
+    "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults", "RunStoppedError",
+    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TransientError",
+    "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture", "add_search_results",
+    "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages", "counted",
+    "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of",
+    "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
+    "is_number", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of",
+    "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
+    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
+    "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
+    "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width",
+    "system_prompt_of", "value_or_none", "whole_number_argument", "write_lines",
     "write_text",
 ]  # fmt: skip

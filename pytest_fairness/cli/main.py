@@ -23,6 +23,13 @@ from pytest_fairness.core.extensions import COMMANDS
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.escaping import escape_controls
 
+_REMOVED = {
+    "certify": "pytest --fairness-certify RUN",
+    "plan": "pytest --fairness-plan",
+    "verify": "pytest --fairness-verify RESULTS",
+}
+"""Commands that this version no longer has, with what replaces them."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, or 2 with one line on stderr, or that of pytest."""
@@ -30,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # show characters that the terminal cannot encode by their numbers
             stream.reconfigure(errors="backslashreplace")
+    typed = sys.argv[1:] if arguments is None else arguments
+    if typed and typed[0] in _REMOVED:
+        print(f"pytest-fairness: {typed[0]} is gone: write {_REMOVED[typed[0]]}", file=sys.stderr)
+        return 2
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options) or 0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
 
 
 class DataFolders:
-    """The data of suites, as given by ``--fairness-data``.
+    """The data of suites, as given by ``[tool.pytest-fairness.data]``.
 
     It is the argument ``data`` of item functions, and the fixture ``data_folders``. Tests of a suite construct it:
 
@@ -20,23 +20,15 @@ class DataFolders:
     Args:
         folders: The folder of each suite, or ``"hub"`` or ``"hub@COMMIT"`` for its data set of the hub.
         offline: Whether downloads are forbidden.
-        on_lookup: A function that is called with the name of each suite that is looked up.
     """
 
-    def __init__(
-        self,
-        folders: Mapping[str, Path | str],
-        *,
-        offline: bool = False,
-        on_lookup: Callable[[str], object] | None = None,
-    ) -> None:
+    def __init__(self, folders: Mapping[str, Path | str], *, offline: bool = False) -> None:
         self._folders = folders
-        self._on_lookup = on_lookup
         self.offline = offline
         """Whether downloads are forbidden: ``--fairness-offline``."""
 
     def folder(self, suite: str) -> Path | None:
-        """Return the folder of ``--fairness-data suite=DIR``; None where none is given.
+        """Return the folder that the project gives a suite; None where none is given.
 
         Args:
             suite: The suite's name, or another name that it documents.
@@ -44,31 +36,26 @@ class DataFolders:
         Raises:
             FairnessError: The folder does not exist.
         """
-        path = self._look_up(suite)
+        path = self._folders.get(suite)
         if not isinstance(path, Path):
             return None
         if not path.is_dir():
-            raise FairnessError(f"--fairness-data {suite}={path}: there is no such folder")
+            raise FairnessError(f"[tool.pytest-fairness.data] {suite} is {path}: there is no such folder")
         return path
 
     def hub(self, suite: str) -> bool:
-        """Return whether the suite's data set of the hub is selected: ``--fairness-data suite=hub``.
+        """Return whether the suite's data set of the hub is selected: ``suite = "hub"``.
 
         Args:
             suite: The suite's name.
         """
-        return isinstance(self._look_up(suite), str)
+        return isinstance(self._folders.get(suite), str)
 
     def revision(self, suite: str) -> str:
-        """Return the commit of ``--fairness-data suite=hub@COMMIT``; empty where none is given.
+        """Return the commit of ``suite = "hub@COMMIT"``; empty where none is given.
 
         Args:
             suite: The suite's name.
         """
-        location = self._look_up(suite)
+        location = self._folders.get(suite)
         return location.partition("@")[2] if isinstance(location, str) else ""
-
-    def _look_up(self, suite: str) -> Path | str | None:
-        if self._on_lookup is not None:
-            self._on_lookup(suite)
-        return self._folders.get(suite)

@@ -50,21 +50,6 @@ class DrawnSample(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdjustedPlan(JsonRecord):
-    """The sample that ``--fairness-adjust`` needs for the same interval."""
-
-    runs: Sequence[str]
-    """Ids of the runs to name, with the models that have answered every item."""
-    models: int
-    """The earlier models."""
-    items: int | None = None
-    """None where the gain of one of them is under a tenth, or where there is one model, whose gain is unknown."""
-    calls: int | None = None
-    plain_calls: int | None = None
-    """The calls of the sample that is not adjusted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DetectableValues(JsonRecord):
     """The values nearest to the bounds that are found unfair in 80% of runs; None where there is no such value."""
 
@@ -133,8 +118,6 @@ class PlannedThreshold(JsonRecord):
     """A digit for each draw of the first truth: 1 where it was fair, else 0."""
     needed: NeededSample | None = None
     drawn: DrawnSample | None = None
-    adjusted: AdjustedPlan | None = None
-    """None without earlier models that have answered every item."""
     labels: NeededLabels | None = None
     """The labels it needs; None where no stored pilot has labels."""
     detectable: DetectableValues | None = None

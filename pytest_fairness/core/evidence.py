@@ -99,7 +99,7 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
     try:
         own = parse_clauses(read_toml_text(path), path.name)
     except FileNotFoundError:
-        raise FairnessError(f"--fairness-evidence names {path}: there is no such file; {_WAY_OUT}") from None
+        raise FairnessError(f"pyproject.toml: evidence names {path}: there is no such file; {_WAY_OUT}") from None
     own_keys = {clause.key for clause in own}
     return [clause for clause in clauses if clause.key not in own_keys] + own
 

@@ -138,6 +138,6 @@ IMPORTS = ExtensionGroup("imports", "import")
 COMPARE_SECTIONS = ExtensionGroup("compare_sections", "compare section")
 COMMANDS = ExtensionGroup("commands", "command")
 PLUGINS = ExtensionGroup("plugins", "plugin")
-"""Parts of a run that an option of this package names, such as ``ray`` of ``--fairness-executor``."""
+"""Parts of a run that an option or a fixture of this package loads, such as ``ray`` of ``--fairness-executor``."""
 
 GROUPS = (MODELS, GRADERS, METRICS, SUITES, EXPORTS, IMPORTS, COMPARE_SECTIONS)

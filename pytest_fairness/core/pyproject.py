@@ -77,13 +77,20 @@ class Pyproject:
     def line_of(self, key: str, table: str = "") -> int:
         """Return the line of a key (within a table, if one is given), else of the table of that name.
 
-        If there is neither, the line of the plugin's first table.
+        A key that is a table of its own has the line of its header. If there is neither, the line of the plugin's
+        first table.
         """
+        own = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table)}["']?\s*\.\s*["']?{re.escape(key)}["']?\s*\]"""
         header = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table or key)}["']?\s*\]"""
         named = rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*="""
         start = re.search(header, self.text) if table else None
         inside = re.compile(named).search(self.text, start.end() if start else 0)
-        for match in (inside, re.search(header, self.text), re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text)):
+        for match in (
+            re.search(own, self.text) if table else None,
+            inside,
+            re.search(header, self.text),
+            re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text),
+        ):
             if match:
                 return self.text.count("\n", 0, match.end()) + 1
         return 1

@@ -387,8 +387,6 @@ class ThresholdResult(JsonRecord):
     """The group that the others are compared to."""
     by_group: Mapping[str, GroupResult] = field(default_factory=dict)
     example: ExampleResult | None = None
-    genderbench: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
-    """Marks of a threshold of ``--fairness-genderbench`` by GenderBench's rule and by ours."""
 
     @property
     def is_of_propensities(self) -> bool:

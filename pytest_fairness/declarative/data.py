@@ -31,7 +31,7 @@ class AllowedFolders:
     folder: Path
     """The folder of the declaration; paths are relative to it."""
     allowed: Path | None = None
-    """The folder that the user names for the suite by ``--fairness-data``."""
+    """The folder that the user names for the suite in ``[tool.pytest-fairness.data]``."""
 
     def path(self, filename: LocatedValue) -> Path:
         """Return the path of a file. Raises `DeclarationError` for one outside of these folders."""
@@ -42,7 +42,7 @@ class AllowedFolders:
         if not any(path.resolve().is_relative_to(folder) for folder in folders):
             raise filename.error(
                 f"{filename.text} lies outside of the declaration's folder: move it there, or allow its folder by "
-                "--fairness-data SUITE=DIR"
+                'SUITE = "DIR" in [tool.pytest-fairness.data]'
             )
         return path
 

@@ -1,4 +1,4 @@
-"""Probe items of a declaration: a template in a bounded sandbox, filled in with groups and with rows of items."""
+"""Probe items of a declaration: a template in jinja2's sandbox, filled in with groups and with rows of items."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -16,8 +16,10 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.attributes import PREFIX, attribute_rows
 from pytest_fairness.declarative.data import AllowedFolders, Row, rename_columns, rows_of_dataset, rows_of_file
-from pytest_fairness.declarative.sandbox import BoundsError, compile_template
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Filling = Mapping[str, str]
 Groups = Mapping[str, Sequence[Filling]]
@@ -317,6 +319,17 @@ def fill_in(value: Any, values: Mapping[str, Any]) -> Any:
     return _NAME.sub(lambda match: str(values.get(match[1], match[0])), value)
 
 
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Return jinja2's sandbox, without what would make another prompt in each run."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    del environment.globals["lipsum"], environment.filters["random"]
+    return environment
+
+
 class Template:
     """The text of a message with ``{{ names }}``.
 
@@ -330,7 +343,9 @@ class Template:
 
         self.node = node
         try:
-            parsed, self._render = compile_template(node.text)
+            environment = _environment()
+            parsed = environment.parse(node.text)
+            self._render = environment.from_string(node.text).render
         except TemplateSyntaxError as error:
             wrong = (node.text.splitlines() or [""])[min(error.lineno, len(node.text.splitlines())) - 1].strip()
             raise self._error(f"it is no template: {error.message}: {wrong!r:.80}", error.lineno) from None
@@ -349,8 +364,6 @@ class Template:
 
         try:
             return self._render(dict(values))
-        except BoundsError as error:
-            raise self._error(f"item {item} cannot be filled in: {error}", 1) from None
         except UndefinedError as error:
             raise self._error(f"item {item} cannot be filled in: {error.message}: give it a value there", 1) from None
         except Exception as error:  # noqa: BLE001 - whatever an expression of the user's raises

@@ -34,7 +34,8 @@ _EXAMPLES = """examples:
   pytest-fairness design --objective worst --accuracy 0.8 --iterations 40
   pytest-fairness design --objective front --iterations 30
   pytest-fairness design --out mine.json --resume         continue a design that was stopped
-  pytest --pyargs pytest_fairness.suites.emotion --fairness-data emotion=DIR       run DIR/design.json as a gate
+  pytest --pyargs pytest_fairness.suites.emotion          run DIR/design.json as a gate, with emotion = "DIR" in
+                                                          [tool.pytest-fairness.data] of pyproject.toml
 """
 _DESIGNERS = ("optimizer", "rs-ppr", "bon-tm", "bon-ml")
 _STUDENTS = ("trained", "linear")

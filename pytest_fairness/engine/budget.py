@@ -368,8 +368,8 @@ def unpriced(model: str) -> str:
     """Return the line for a model whose price is not known, though money is capped."""
     listed = "" if find_spec("genai_prices") else f", or for listed prices {install('prices')}"
     return (
-        f"the price of {model} is not known, and --fairness-budget needs it: give --fairness-price IN/OUT "
-        f"(USD per million tokens){listed}"
+        f"the price of {model} is not known, and --fairness-budget needs it: write it into "
+        f"[tool.pytest-fairness.prices]{listed}"
     )
 
 

@@ -180,7 +180,7 @@ class Embedder:
             raise FairnessError(
                 f"the embedding model {self._source} is not in the cache of Hugging Face, and cannot be downloaded "
                 f"from {hub.constants.ENDPOINT}: {hub_failure}; name a folder that holds one, in the shipped suites "
-                "by --fairness-data embeddings=DIR"
+                'by embeddings = "DIR" in [tool.pytest-fairness.data]'
             )
         return bool(hub_failure)
 

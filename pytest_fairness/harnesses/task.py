@@ -72,6 +72,14 @@ class HarnessTask(ABC):
         """The grades that can be measured."""
 
     @abstractmethod
+    def load_all(self) -> Mapping[str, HarnessTask]:
+        """Return the tasks that the spec names, loaded, by name.
+
+        Raises:
+            FairnessError: One cannot be loaded, or needs what is not supported.
+        """
+
+    @abstractmethod
     def items(self) -> list[ProbeItem]:
         """Return the samples as items."""
 

@@ -1,14 +1,14 @@
-"""Generated tests for the tasks of other harnesses: one for each sample and each threshold."""
+"""Classes of tests for the tasks of other harnesses: a test for each sample and each threshold."""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -17,151 +17,98 @@ from pytest_fairness.extending import (
     LONGEST_TITLE,
     Expression,
     ExpressionError,
-    GeneratedModule,
     ProbeVocabulary,
     did_you_mean,
     negated,
-    use_conftest_hooks,
 )
 from pytest_fairness.harnesses.task import HarnessTask
 
-SOURCE = "source"
-"""The name in a groups option whose path holds the cluster of a sample, not a group."""
+
+class CollectableTask(HarnessTask):
+    """A task whose tests pytest can collect."""
+
+    def tests(self, *thresholds: str, name: str = "") -> type:
+        """Return a class of tests: one for each sample, and one for each threshold.
+
+        Assign it to a name that pytest collects, as in ``TestScreening = task.tests("accuracy >= 0.8")``.
+
+        Args:
+            thresholds: Comparisons of a metric of the task, such as ``accuracy >= 0.8``, or expressions over its grades
+                as in declared suites; of several tasks, ``task: comparison`` is a threshold of one.
+            name: The name of the task in the names of its tests, where two classes measure one task differently.
+
+        Returns:
+            The class.
+
+        Raises:
+            pytest.Collector.CollectError: The task cannot be loaded or run, or a threshold is malformed.
+        """
+        try:
+            tasks = self.load_all()
+            if name:
+                if len(tasks) > 1:
+                    raise self._refusal(f"name={name!r} is for one task, and these are {', '.join(tasks)}")
+                tasks = {name: next(iter(tasks.values()))}
+            return make_test_class(tasks, thresholds)
+        except FairnessError as error:  # a traceback of the user's module would hide the line
+            raise pytest.Collector.CollectError(str(error)) from None
 
 
-class TaskModule(GeneratedModule):
-    """The generated test module of tasks."""
+def make_test_class(tasks: Mapping[str, HarnessTask], thresholds: Sequence[str]) -> type:
+    """Return a class whose tests measure tasks, with thresholds.
 
-    suite: str
-    tasks: Mapping[str, HarnessTask]
-    thresholds: Sequence[str]
+    Args:
+        tasks: The tasks by the names of their tests.
+        thresholds: Comparisons: those that name no task are thresholds of every task.
 
-    def generate(self) -> ModuleType:
-        module = ModuleType(self.suite)
-        for name, task in self.tasks.items():
-            test = pytest.mark.probe(**task.arguments, literal=True)(make_probe_test(f"test_{slug(name)}", self.suite))
-            setattr(module, test.__name__, test)
-            for text in select_thresholds(name, self.thresholds):
-                threshold_test = self._threshold_test(name, TaskThreshold(text, task))
-                title = f"{name}: {text}"
-                mark = pytest.mark.threshold(probe=test, title=title if len(title) <= LONGEST_TITLE else None)
-                setattr(module, threshold_test.__name__, mark(threshold_test))
-        return module
-
-    def _threshold_test(self, name: str, threshold: TaskThreshold) -> Callable[..., None]:
-        def test(measured: Any) -> None:
-            threshold.require(measured)
-
-        return name_test(test, f"test_{slug(name)}_{threshold.name}", self.suite)
+    Raises:
+        FairnessError: A threshold is malformed, or of an unknown task.
+    """
+    for text in thresholds:
+        task_name, separator, _ = text.partition(":")
+        if separator and task_name.strip() not in tasks:
+            raise FairnessError(f"threshold {text!r}: {did_you_mean(task_name.strip(), tasks)}")
+    tests: dict[str, Any] = {}
+    for name, task in tasks.items():
+        suite = task.harness.replace("-", "_")
+        test = pytest.mark.probe(**task.arguments, literal=True)(make_probe_test(f"test_{slug(name)}", suite))
+        tests[test.__name__] = test
+        for text in select_thresholds(name, thresholds):
+            threshold_test = _make_threshold_test(f"test_{slug(name)}", TaskThreshold(text, task), suite)
+            title = f"{name}: {text}"
+            mark = pytest.mark.threshold(probe=test, title=title if len(title) <= LONGEST_TITLE else None)
+            tests[threshold_test.__name__] = mark(threshold_test)
+        if settings := task.loaded.unsent_settings:
+            warnings.warn(
+                f"{task.harness} task {name} sets {', '.join(settings)}, which is not sent: decoding is a parameter of "
+                "the model, as temperature = 0 in [tool.pytest-fairness.models.NAME]",
+                stacklevel=3,
+            )
+    return type("HarnessTests", (), tests)
 
 
 def make_probe_test(name: str, suite: str) -> Callable[..., None]:
-    """Return a test, still without a mark, that measures an item of a probe."""
+    """Return a method of a test class, still without a mark, that measures an item of a probe."""
 
-    def test(probe_item: Any, model: Any) -> None:
+    def test(_: object, probe_item: Any, model: Any) -> None:
         probe_item.measure(model)
 
     return name_test(test, name, suite)
 
 
+def _make_threshold_test(name: str, threshold: TaskThreshold, suite: str) -> Callable[..., None]:
+    def test(_: object, measured: Any) -> None:
+        threshold.require(measured)
+
+    return name_test(test, f"{name}_{threshold.name}", suite)
+
+
 def name_test(test: Any, name: str, suite: str) -> Callable[..., None]:
-    """Return a function with the name of a test, as part of a suite without a file."""
+    """Return a function with the name of a test, whose probe has an id in a suite: its file is that of this package."""
     test.__name__ = test.__qualname__ = name
     test.fairness_suite = suite
     function: Callable[..., None] = test
     return function
-
-
-def add_tests(config: pytest.Config, items: list[pytest.Item], module: GeneratedModule) -> None:
-    """Add the tests of a generated module to those that pytest has collected.
-
-    A collection hook would not do: `--lf` would leave out a module without a file.
-    """
-    use_conftest_hooks(module)
-    nodes = list(module.collect())
-    config.hook.pytest_collectreport(report=pytest.CollectReport(module.nodeid, "passed", None, nodes))
-    items.extend(node for node in nodes if isinstance(node, pytest.Item))
-
-
-class TaskTests:
-    """Hooks that add the tests of tasks to those that pytest has collected.
-
-    A subclass has the attributes ``suite``, the start of the tests' ids, and ``harness``, the name in messages.
-
-    Args:
-        tasks: The tasks by name.
-        thresholds: Comparisons: those that name no task are thresholds of every task.
-
-    Raises:
-        FairnessError: A threshold is of an unknown task.
-    """
-
-    suite: ClassVar[str]
-    harness: ClassVar[str]
-
-    def __init__(self, tasks: Mapping[str, HarnessTask], thresholds: Sequence[str]) -> None:
-        self._tasks, self._thresholds = tasks, thresholds
-        for text in thresholds:
-            task, separator, _ = text.partition(":")
-            if separator and task.strip() not in tasks:
-                raise FairnessError(
-                    f"--fairness-{self.harness}-threshold {text!r}: {did_you_mean(task.strip(), tasks)}"
-                )
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(
-        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-    ) -> None:
-        name = self.suite
-        module: Any = TaskModule.from_parent(session, path=config.rootpath / name, nodeid=name, name=name)
-        module.suite, module.tasks, module.thresholds = name, self._tasks, self._thresholds
-        try:
-            add_tests(config, items, module)
-        except FairnessError as error:
-            raise pytest.UsageError(str(error)) from None
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write a line for each task with decoding settings that were not sent."""
-        for name, task in self._tasks.items():
-            if settings := task.loaded.unsent_settings:
-                terminalreporter.write_line(
-                    f"fairness: {self.harness} task {name} sets {', '.join(settings)}, which is not sent: decoding is "
-                    "part of the model's name, as in openai:gpt-5-mini?temperature=0",
-                    yellow=True,
-                )
-
-
-def parse_group_paths(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Return the paths of groups by name.
-
-    Args:
-        texts: Pairs ``NAME=PATH``.
-        option: The option, for messages.
-        example: An example, for messages.
-
-    Raises:
-        FairnessError: A text is no such pair.
-    """
-    paths = {}
-    for text in texts:
-        name, separator, path = (part.strip() for part in text.partition("="))
-        if not (separator and name.isidentifier() and path):
-            raise FairnessError(f"{option} is {text!r}: {example}")
-        paths[name] = path
-    return paths
-
-
-def unique_name(name: str, names: Mapping[str, Any]) -> str:
-    """Return the name of a task's tests, with a number for a second task of one name.
-
-    >>> unique_name("bbq", {}), unique_name("bbq", {"bbq": 1, "BBQ 2": 1})
-    ('bbq', 'bbq_3')
-    """
-    used = {slug(other) for other in names}
-    number = 1
-    while slug(candidate := name if number == 1 else f"{name}_{number}") in used:
-        number += 1
-    return candidate
 
 
 def select_thresholds(name: str, thresholds: Sequence[str]) -> Iterator[str]:

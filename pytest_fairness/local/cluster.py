@@ -57,18 +57,17 @@ class Cluster:
             machine alone, which ends with `close`.
         root: The folder to which file names are relative.
         offline: Whether models must not open connections to download files.
-        replicas: Their number; see `shape` for the default.
 
     Raises:
         FairnessError: Ray is not installed, or the cluster cannot be reached.
     """
 
-    def __init__(self, address: str, root: Path, *, offline: bool = False, replicas: int | None = None) -> None:
+    def __init__(self, address: str, root: Path, *, offline: bool = False) -> None:
         self._owned: list[Any] = []
         self._connect(address, f"fairness-{uuid4().hex}")
         ray = _ray()
         try:
-            count, share = shape(ray.nodes(), replicas)
+            count, share = shape(ray.nodes())
         except FairnessError:
             self.close()
             raise
@@ -255,16 +254,15 @@ def _silence_nodes() -> Callable[[], None]:
     return lambda: setattr(worker, "print_to_stdstream", printer)
 
 
-def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dict[str, float]]:
+def shape(nodes: Sequence[dict[str, Any]]) -> tuple[int, dict[str, float]]:
     """Return the number of replicas, and the resources of each; ``nodes`` are those of `ray.nodes`.
 
-    One a GPU; without GPUs one a node, with as many CPUs as the smallest share. Where more are wanted than there are
-    GPUs, they share them.
+    One a GPU; without GPUs one a node, with as many CPUs as the smallest share.
 
-    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}], None)
+    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}])
     (4, {'num_gpus': 1})
-    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0}}, {"Alive": True, "Resources": {"CPU": 3.0}}], 3)
-    (3, {'num_cpus': 3})
+    >>> shape([{"Alive": True, "Resources": {"CPU": 8.0}}, {"Alive": True, "Resources": {"CPU": 3.0}}])
+    (2, {'num_cpus': 4})
 
     Raises:
         FairnessError: The cluster has neither GPUs nor CPUs.
@@ -274,11 +272,12 @@ def shape(nodes: Sequence[dict[str, Any]], wanted: int | None) -> tuple[int, dic
         amounts = [int(node[kind]) for node in resources if node.get(kind, 0) >= 1]
         if not amounts:
             continue
-        count = wanted or (sum(amounts) if kind == "GPU" else len(amounts))
-        for share in range(1 if kind == "GPU" else max(amounts), 0, -1):
-            if sum(amount // share for amount in amounts) >= count:
-                return count, {option: share}
-        return count, {option: 1 / -(-count // sum(amounts))}
+        if kind == "GPU":
+            return sum(amounts), {option: 1}
+        shares = range(max(amounts), 0, -1)
+        return len(amounts), {
+            option: next(share for share in shares if sum(amount // share for amount in amounts) >= len(amounts))
+        }
     raise FairnessError("the Ray cluster has neither a GPU nor a CPU that a replica could use")
 
 

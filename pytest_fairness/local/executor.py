@@ -22,17 +22,13 @@ class RayExecutor:
         address: The address, as of `Cluster`.
         root: The folder to which file names are relative.
         offline: Whether models must not open connections to download files.
-        replicas: The number of replicas; None for the default.
         joined: What `join` has returned in another process of the run, if it has.
     """
 
-    def __init__(
-        self, address: str, root: Path, *, offline: bool, replicas: int | None, joined: Sequence[Any] | None
-    ) -> None:
+    def __init__(self, address: str, root: Path, *, offline: bool, joined: Sequence[Any] | None) -> None:
         self._address = address
         self._root = root
         self._offline = offline
-        self._replicas = replicas
         self._joined = joined
 
     @cached_property
@@ -42,7 +38,7 @@ class RayExecutor:
         if self._joined is not None:
             cluster = Cluster.of(ReplicaAddress(*self._joined))
         else:
-            cluster = Cluster(self._address, self._root, offline=self._offline, replicas=self._replicas)
+            cluster = Cluster(self._address, self._root, offline=self._offline)
         REMOTE_EMBEDDER.set(cluster.embed)
         return cluster
 

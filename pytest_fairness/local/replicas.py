@@ -69,7 +69,7 @@ class Replicas:
             if not done and not self._ready:
                 raise FatalError(
                     f"no replica has started on the Ray cluster in {_PATIENCE / 60:.0f} minutes: free some of its "
-                    "GPUs or CPUs, or name fewer with --fairness-replicas"
+                    "GPUs or CPUs"
                 )
 
     async def _watch(self, index: int) -> None:

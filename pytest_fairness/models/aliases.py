@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.pyproject import Pyproject
+from pytest_fairness.models.names import compose_name
 
 _TABLE = "[tool.pytest-fairness.models]"
 _MEANT = (
@@ -31,10 +33,13 @@ def read_aliases(root: Path) -> dict[str, str]:
         FairnessError: That file, or an alias in it, is malformed; with file and line.
     """
     file = Pyproject.read(root)
-    table = file.table("models", way_out=f'write {_TABLE}, and alias = "provider:NAME" below it')
-    for alias, name in table.items():
-        _check(alias, name, file.where(alias))
-    return dict(table)
+    table = file.table("models", way_out=f"write {_TABLE[:-1]}.ALIAS], and provider and name below it")
+    names = {}
+    for alias, value in table.items():
+        where = _locate(file, alias)
+        names[alias] = _compose(alias, value, where) if isinstance(value, dict) else value
+        _check(alias, names[alias], where)
+    return names
 
 
 @contextmanager
@@ -45,7 +50,7 @@ def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[
     except FairnessError as error:
         if name not in aliases:
             raise
-        raise FairnessError(f"{Pyproject.read(root).where(name)}: {error}") from None
+        raise FairnessError(f"{_locate(Pyproject.read(root), name)}: {error}") from None
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:
@@ -71,9 +76,32 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
     return text
 
 
+def _locate(file: Pyproject, alias: str) -> str:
+    """Return the file and line of an alias."""
+    return f"{file.path}:{file.line_of(alias, 'models')}"
+
+
+def _compose(alias: str, table: Mapping[str, Any], where: str) -> str:
+    """Return the full name of an alias that is a table."""
+    parts = {key: table.get(key) for key in ("provider", "name")}
+    for key, part in parts.items():
+        if not isinstance(part, str):
+            shown = f"{key} = {part!r}" if key in table else f"no {key}"
+            raise FairnessError(
+                f'{where}: model alias {alias!r} has {shown}: write provider = "openai", name = "gpt-5-mini" and '
+                "parameters"
+            )
+    try:
+        return compose_name(
+            str(parts["provider"]), str(parts["name"]), {key: value for key, value in table.items() if key not in parts}
+        )
+    except ValueError as error:
+        raise FairnessError(f"{where}: model alias {alias!r}: {error}") from None
+
+
 def _check(alias: str, name: object, where: str) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a text, provider:NAME")
+        raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a table with provider and name")
     if not alias.strip() or ":" in alias or "?" in alias:
         raise FairnessError(f"{where}: model alias {alias!r} would hide a full name: leave ':' and '?' out of it")
     if alias != alias.strip() or not alias.isprintable() or set(alias) & set("()[]/\\"):

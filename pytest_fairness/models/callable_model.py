@@ -117,7 +117,7 @@ class FunctionModel:
                     "give its own requests a timeout"
                 ) from None
             raise TransientError(
-                f"{self.name} took longer than {self._timeout:g} s: --fairness-timeout SECONDS allows more",
+                f"{self.name} took longer than {self._timeout:g} s: its attribute `fairness_timeout` allows more",
                 sent=True,
                 kind="timeout",
             ) from None

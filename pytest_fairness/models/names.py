@@ -110,6 +110,38 @@ def ids_of(names: Iterable[ModelName], aliases: Mapping[str, str] | None = None)
     return {name: text if shared[text] == 1 else distinct_id(text, name.text) for name, text in ids.items()}
 
 
+def compose_name(provider: str, name: str, parameters: Mapping[str, object]) -> str:
+    """Return the text of a name whose parts stand apart, as in a table of TOML.
+
+    Args:
+        provider: The provider.
+        name: The provider's own name of the model.
+        parameters: Parameters, also as lists and mappings.
+
+    Raises:
+        ValueError: A part cannot stand in a name; the message is the rule.
+
+    >>> compose_name("openai", "gpt-5-mini", {"temperature": 0, "stop": ["a", "b & c"]})
+    'openai:gpt-5-mini?temperature=0&stop=["a","b%20%26%20c"]'
+    """
+    if not _PROVIDER.fullmatch(provider):
+        raise ValueError(f"provider is {provider!r}: it must be a provider, such as openai")
+    if not name.strip() or "?" in name:
+        raise ValueError(f"name is {name!r}: it must be the provider's name of a model, without '?'")
+    texts = []
+    for key, value in parameters.items():
+        try:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        except TypeError:
+            raise ValueError(
+                f"{key} is {value!r}: it must be a text, a number, true, false, a list or a table"
+            ) from None
+        if not text:
+            raise ValueError(f"{key} is empty: give it a value, or leave it out")
+        texts.append(f"{key}={_SPECIAL.sub(lambda character: quote(character.group()), text)}")
+    return f"{provider}:{name}?{'&'.join(texts)}" if texts else f"{provider}:{name}"
+
+
 def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:
     parameters: dict[str, Scalar] = {}
     for part in parts:

@@ -23,7 +23,6 @@ from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.limits import LimitKind
 from pytest_fairness.core.messages import limit_text
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.planning.adjusted_samples import plan_adjusted
 from pytest_fairness.planning.forecasts import Forecast
 from pytest_fairness.planning.protocols import SimulatedRuns, Threshold
 from pytest_fairness.stats.threshold_judgment import count_quiet
@@ -114,7 +113,6 @@ def predict(threshold: Threshold, row: PlannedThreshold, runs: SimulatedRuns, se
         needed=needed,
         labels=_find_needed_labels(threshold, runs, forecast),
         drawn=None if needed is None else _find_needed_drawn_sample(threshold, runs, seconds),
-        adjusted=plan_adjusted(threshold, runs, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow=levels or ("" if forecast is None else forecast.narrow_band()),
     )

@@ -9,10 +9,8 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.dependence import Dependence
     from pytest_fairness.core.verdicts import Judgment
-    from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.outcomes import Extremes
-    from pytest_fairness.stats.pilot_samples import AdjustedSampler
     from pytest_fairness.stats.simulation import Gap
     from pytest_fairness.stats.threshold_judgment import ThresholdDesign
 
@@ -75,15 +73,6 @@ class Answers(Protocol):
         ...
 
 
-class EarlierRun(Protocol):
-    """The answers of an earlier model."""
-
-    @property
-    def run(self) -> str:
-        """The run that has them."""
-        ...
-
-
 class SimulatedRuns(Protocol):
     """Runs of a probe on a model, drawn from a pilot or from assumptions."""
 
@@ -117,11 +106,6 @@ class SimulatedRuns(Protocol):
         """Whether they are drawn from a stored sample."""
         ...
 
-    @property
-    def earlier_models(self) -> Sequence[EarlierRun]:
-        """Other models that have answered every item."""
-        ...
-
     def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
         """Return one run, of ``times`` as many sources, with a gap between groups."""
         ...
@@ -140,14 +124,6 @@ class SimulatedRuns(Protocol):
 
     def with_drawn_answers(self) -> SimulatedRuns | None:
         """Return the same runs with drawn answers in place of propensities."""
-        ...
-
-    def adjusted_samplers(self, most: int) -> Sequence[AdjustedSampler]:
-        """Return samplers of at most ``most`` earlier models, each adjusted by all others."""
-        ...
-
-    def orders(self, items: int, number: int) -> Sequence[Codes]:
-        """Return random orders of items."""
         ...
 
     def favorable(self) -> Iterator[Measured]:

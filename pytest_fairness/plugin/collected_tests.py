@@ -17,8 +17,9 @@ from pytest_fairness.core.results import RunResults
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.collection import is_marked, is_threshold
 from pytest_fairness.plugin.identity import get_sample
-from pytest_fairness.plugin.markers import get_mark, mentions_thresholds, own_marks
+from pytest_fairness.plugin.markers import get_mark, own_marks
 from pytest_fairness.plugin.outcomes import unjudged_fields
+from pytest_fairness.plugin.own_tests import mentions_thresholds
 from pytest_fairness.report.release import FILE, NOT_JUDGED, NOT_SELECTED, is_of_file, not_judged, reason_of
 
 if TYPE_CHECKING:
@@ -79,30 +80,36 @@ class CollectedTests:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Record a file that was skipped, could not be imported, or that ``--lf`` leaves out."""
         report = yield
+        self.record_report(collector, report)
+        return report
+
+    def record_report(self, collector: pytest.Collector, report: pytest.CollectReport) -> None:
+        """Record a file that was skipped, could not be imported, or that ``--lf`` leaves out."""
         reason = None if report.passed else unjudged_fields(report)
         if report.passed and isinstance(collector, pytest.File) and not report.result:
             is_left_out = collector.config.getoption("lf", default=False)
             reason = not_judged("skipped: by --lf", "skipped") if is_left_out else None
         if reason is None:
-            return report
+            return
         for file in filter(mentions_thresholds, _files_of(collector)):
             self._skipped_files[_name_of(file, collector, report.nodeid)] = reason
-        return report
 
     @pytest.hookimpl(wrapper=True)
     def pytest_ignore_collect(
         self, collection_path: Path, config: pytest.Config
     ) -> Generator[None, bool | None, bool | None]:
-        """Record a file that an installed plugin leaves out, as one does whose code has not changed."""
         is_ignored = yield
         if is_ignored and collection_path.is_file() and mentions_thresholds(collection_path):
-            plugin = _plugin_that_ignores(collection_path, config)
-            if plugin and any(fnmatch(collection_path.name, pattern) for pattern in config.getini("python_files")):
-                name = Path(relpath(collection_path, config.rootpath)).as_posix()
-                self._skipped_files[name] = not_judged(f"skipped: by {plugin}", "skipped")
+            self.record_ignored(collection_path, config)
         return is_ignored
+
+    def record_ignored(self, file: Path, config: pytest.Config) -> None:
+        """Record a file that an installed plugin leaves out, as one does whose code has not changed."""
+        plugin = _plugin_that_ignores(file, config)
+        if plugin and any(fnmatch(file.name, pattern) for pattern in config.getini("python_files")):
+            name = Path(relpath(file, config.rootpath)).as_posix()
+            self._skipped_files[name] = not_judged(f"skipped: by {plugin}", "skipped")
 
     def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
         """Return a row for each file that may have thresholds, and was skipped or could not be imported."""

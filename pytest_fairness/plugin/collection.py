@@ -24,8 +24,8 @@ from pytest_fairness.plugin.identity import (
     visible_fixtures,
 )
 from pytest_fairness.plugin.markers import get_mark, own_marks, threshold_probe
+from pytest_fairness.plugin.own_tests import SEARCH, find_query_fixtures, load_search
 from pytest_fairness.plugin.probe import Probe
-from pytest_fairness.plugin.query_fixtures import find_query_fixtures
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     if not (marked_probe or marked_threshold or queries):
         return
     fairness.use()
+    if SEARCH in queries and "model_name" in metafunc.fixturenames:
+        try:
+            load_search(metafunc.config)
+        except FairnessError as error:
+            pytest.fail(str(error), pytrace=False)
     if marked_probe:
         _parametrize_items(metafunc, fairness, both=marked_threshold)
     if marked_threshold and "measured" in metafunc.fixturenames:

@@ -35,7 +35,7 @@ from pytest_fairness.plugin.identity import find_model_name, get_sample
 from pytest_fairness.plugin.ini_file import pass_to_worker
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.plugin.markers import get_mark
-from pytest_fairness.plugin.query_fixtures import asks_models
+from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.report.escaping import escape_controls
 
@@ -59,20 +59,11 @@ class CollectionHooks:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
-        self._pause: ExitStack | None = None
+        self._pause = ExitStack()
         """The pause of the garbage collector from the first probe to the end of the collection."""
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collection(self) -> Generator[None, object, object]:
-        with ExitStack() as self._pause:
-            try:
-                return (yield)
-            finally:
-                self._pause = None
-
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        # Listings of fixtures collect without the hook above.
-        if self._pause is not None and get_mark(metafunc.function, "probe"):  # which may have very many items
+        if get_mark(metafunc.function, "probe"):  # which may have very many items
             self._pause.enter_context(paused_collection())
         parametrize(metafunc, self._state.fairness)
 
@@ -87,10 +78,12 @@ class CollectionHooks:
             raise collector.CollectError(reason)
         return None
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if self._state.config.option.collectonly:
-            hide_parameters(session.items)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> Generator[None, object, object]:
+        with self._pause:
+            if self._state.config.option.collectonly:
+                hide_parameters(session.items)
+            return (yield)
 
     def pytest_report_collectionfinish(self) -> list[str]:
         state = self._state
@@ -360,7 +353,6 @@ class ControllerHooks:
         node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.session_id}
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
-        node.workerinput |= {"fairness_adjust": list(settings.adjust)}
         pass_to_worker(node.config, node.workerinput)
         try:
             node.workerinput["fairness_cluster"] = fairness.executor.join()

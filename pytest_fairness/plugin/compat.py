@@ -36,6 +36,33 @@ def allow_fixture_overrides(manager: pytest.PytestPluginManager) -> None:
         history.insert(0, history.pop())
 
 
+def later_plugins(manager: pytest.PytestPluginManager, plugin: object) -> list[object]:
+    """Return the plugins that are registered after one."""
+    plugins = [other for _, other in manager.list_name_plugin()]
+    return plugins[plugins.index(plugin) + 1 :]
+
+
+def register_before(manager: pytest.PytestPluginManager, plugin: object, later: Sequence[object]) -> None:
+    """Register a plugin whose hooks are called as if it had been registered before others.
+
+    pluggy calls the hooks of the plugin registered last first, and has no public way to register one in between.
+    """
+    manager.register(plugin)
+    ids = set(map(id, later))
+    for caller in manager.get_hookcallers(plugin) or ():
+        hooks: list[Any] = caller._hookimpls
+        own = next(hook for hook in hooks if hook.plugin is plugin)
+        following = (hook for hook in hooks if id(hook.plugin) in ids and _order(hook) == _order(own))
+        if (first := next(following, None)) is not None:
+            hooks.remove(own)
+            hooks.insert(hooks.index(first), own)
+
+
+def _order(hook: Any) -> tuple[bool, bool, bool]:
+    """Return what pluggy sorts the hooks of one name by, before the order of their plugins."""
+    return hook.wrapper or hook.hookwrapper, hook.tryfirst, hook.trylast
+
+
 def import_without_rewriting(manager: pytest.PytestPluginManager, package: str) -> None:
     """Import the modules of a package from now on as Python does, with their assertions as they are.
 
@@ -147,17 +174,6 @@ class GeneratedModule(pytest.Module):
             self._generated = self.generate()
             self._generated.__file__ = str(self.path)  # hooks of projects read it of every test's module
         return self._generated
-
-
-def use_conftest_hooks(module: pytest.Module) -> None:
-    """Let the rootdir's conftest files have their hooks called for the tests of a module without a file.
-
-    pytest looks these up by the folder of the module's path, where it has collected it, and has no public way to add
-    one. It also makes a new proxy of all hooks for each call where a conftest file has none for that path.
-    """
-    manager: Any = module.config.pluginmanager
-    conftests = manager._getconftestmodules(module.config.rootpath)
-    manager._dirpath2confmods.setdefault(module.path, list(conftests))
 
 
 def junit_file(config: pytest.Config) -> LogXML | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.errors import FatalError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.plugin.judges import judge_models, may_use_judge_fixture
-from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.project_settings import DEFAULT_ASSUMPTIONS
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.terminal_text import wrap_text
 from pytest_fairness.report.phrases import money
@@ -43,7 +43,7 @@ class CostEstimate:
         calls = f"{self.model}: {counted(self.calls, 'call')} to make, {self.stored:,} in the store"
         if not self.calls:
             return calls
-        cost = "price not known (--fairness-price)" if self.usd is None else f"about {money(self.usd)}"
+        cost = "price not known ([tool.pytest-fairness.prices])" if self.usd is None else f"about {money(self.usd)}"
         return f"{calls}; about {counted(round(self.input), 'token')} in and {self.output:,.0f} out, {cost}"
 
 
@@ -223,8 +223,8 @@ def reasons(model: str) -> bool:
 
 
 def assumed_output(model: str, settings: Settings) -> float:
-    """Return the tokens of an answer of which the store shows none: of --fairness-assume, or more with reasoning."""
-    output = settings.assume["output"]
+    """Return the tokens of an answer of which the store shows none: as assumed, or more with reasoning."""
+    output = settings.project.assumptions["output"]
     if output != DEFAULT_ASSUMPTIONS["output"]:
         return output
     limit = _LIMIT.search(model)

@@ -26,7 +26,6 @@ class Executor:
             settings.executor,
             settings.root,
             offline=settings.offline,
-            replicas=settings.replicas,
             joined=self._context.joined_cluster,
         )
 

@@ -1,35 +1,37 @@
-"""Fixtures for tests; projects may override `model`, `grader` and `judge`."""
+"""Fixtures for tests; projects may override `model`, `grader` and `judge`.
+
+Every pytest run loads this module, so it imports next to nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.collection import NO_MODEL
-from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.judges import NO_JUDGE
-from pytest_fairness.plugin.probe import make_data_folders
-from pytest_fairness.plugin.probe_item import ProbeItemHandle
-from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
     from pytest_fairness.core.data_folders import DataFolders
     from pytest_fairness.core.protocols import Grader, Model
     from pytest_fairness.plugin.baseline import LazyBaseline
     from pytest_fairness.plugin.measurement import MeasuredFixture
+    from pytest_fairness.plugin.probe_item import ProbeItemHandle
+    from pytest_fairness.plugin.session import FairnessSession
 
 
-def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
-    """Return a module with the fixtures of all tests of probes, which know the session.
+def make_session_fixtures(start: Callable[[], FairnessSession]) -> ModuleType:
+    """Return a module with the fixtures of all tests of probes.
 
     They take neither `request` nor each other where they can: for each test, pytest makes a new `request`, and visits
     all fixtures again.
+
+    Args:
+        start: A function that returns the session of this process, which it creates at its first call.
     """
 
     def use() -> FairnessSession:
+        fairness = start()
         fairness.use()
         if fairness.fault:
             pytest.fail(fairness.fault, pytrace=False)
@@ -43,22 +45,31 @@ def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
     @pytest.fixture(scope="session")
     def model_name() -> str | None:
         """Return the name of the model under test: each model of the run for probes and thresholds, else the first."""
-        first = use().models.names()[0]
+        fairness = use()
+        first = fairness.models.names()[0]
         return cast("str | None", fairness.parameters.get("model_name", first and str(first)))
 
     @pytest.fixture(scope="session")
     def model(model_name: str | None) -> Model:
         """Return the model under test. Override it (session scope) with any callable from text to text."""
+        from pytest_fairness.core.errors import FairnessError
+        from pytest_fairness.plugin.collection import NO_MODEL
+
         if model_name is None:
             pytest.fail(NO_MODEL, pytrace=False)
+        fairness = use()
         try:
-            return use().models.resolve(model_name)
+            return fairness.models.resolve(model_name)
         except FairnessError as error:
             pytest.fail(fairness.models.show(str(error)), pytrace=False)
 
     @pytest.fixture
     def probe_item(model_name: str | None) -> ProbeItemHandle:
         """Return the item of this test: its prompts, and ``measure(model)``."""
+        from pytest_fairness.plugin.identity import CollectionError
+        from pytest_fairness.plugin.probe_item import ProbeItemHandle
+
+        fairness = start()
         unmarked = CollectionError("`probe_item` is for tests marked @pytest.mark.probe(items=...)")
         parameter = fairness.parameters.get("probe_item", unmarked)
         if isinstance(parameter, CollectionError):
@@ -73,6 +84,9 @@ def make_session_fixtures(fairness: FairnessSession) -> ModuleType:
 @pytest.fixture(scope="session")
 def judge(fairness_session: FairnessSession) -> Model:
     """Return the model that grades answers, for judge graders. There is no default."""
+    from pytest_fairness.core.errors import FairnessError
+    from pytest_fairness.plugin.judges import NO_JUDGE
+
     name = fairness_session.settings.judge
     if name is None:
         pytest.fail(NO_JUDGE, pytrace=False)
@@ -85,6 +99,8 @@ def judge(fairness_session: FairnessSession) -> Model:
 @pytest.fixture(scope="session")
 def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> Model | None:
     """Return the `judge`; None if none is named and the fixture is not overridden."""
+    from pytest_fairness.plugin.judges import NO_JUDGE
+
     try:
         judge = request.getfixturevalue("judge")
     except pytest.fail.Exception as error:
@@ -97,6 +113,8 @@ def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSes
 @pytest.fixture(scope="session")
 def data_folders(fairness_session: FairnessSession) -> DataFolders:
     """Return the data folders that the user named for suites, the argument ``data`` of item functions."""
+    from pytest_fairness.plugin.probe import make_data_folders
+
     return make_data_folders(fairness_session.settings)
 
 
@@ -129,3 +147,11 @@ def measured(
 
         return MeasuredFixture(StoredMeasured(request, model, model_name), fairness_session)
     return MeasuredFixture(LazyMeasured(request, model, model_name), fairness_session)
+
+
+@pytest.fixture(scope="module")
+def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> Any:
+    """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
+    from pytest_fairness.plugin.own_tests import load_search
+
+    return load_search(request.config)(request, model, model_name)

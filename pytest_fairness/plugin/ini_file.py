@@ -17,6 +17,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import ini_values
 from pytest_fairness.plugin.option_values import OptionValueError, read_number
 from pytest_fairness.plugin.options import OPTIONS, Option
+from pytest_fairness.plugin.removed_options import way_out
 
 _PREFIX, _HYPHENATED = "fairness_", "fairness-"
 _FLAGS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
@@ -126,6 +127,8 @@ class IniFile:
         for key in sorted(self._values.keys() - {option.dest for option in OPTIONS}):
             if key.startswith(_HYPHENATED):
                 raise pytest.UsageError(f"{self.where(key)}: a key has underscores: write {key.replace('-', '_')}")
+            if replacement := way_out(key):
+                raise pytest.UsageError(f"{self.where(key)} is gone: {replacement}")
             try:
                 self._config.getini(key)
             except ValueError:

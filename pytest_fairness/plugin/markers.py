@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import pytest
@@ -21,6 +19,7 @@ from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.plugin.option_values import MOST_REPETITIONS
+from pytest_fairness.plugin.own_tests import get_marks
 
 PROBE_ARGUMENTS = (
     *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
@@ -33,32 +32,6 @@ _GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "
 _PROBE_ID = lazy_pattern(r"[\w.-]{1,100}")
 _LONGEST_FLAKY = timedelta(days=366)
 """The longest duration of a flaky mark."""
-
-MARKS = (
-    (
-        "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None, "
-        "literal=(), id=...): one "
-        "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
-        "several answer formats; "
-        "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
-        "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
-        "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
-        "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers; "
-        "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are; "
-        "id='screening' is its name where a function or a loop makes it"
-    ),
-    (
-        "threshold(probe, title='', scale=None, slices=(), exclude={}): a test of `measured`, the metrics of that "
-        "probe's whole sample; title='Women and men advance alike' is its name in reports; "
-        "slices=('language',) lets each language say unfair; exclude={'gender': 'nonbinary'} leaves a group out; "
-        "scale=MarkScale(A=..., B=..., C=...) is for the marks of its estimates"
-    ),
-    (
-        "flaky_threshold(reason, by, until, max_flip=0.2): accept this threshold while it is undecided, "
-        "until that date; its owner and reason are shown"
-    ),
-)
 
 
 def check_probe_id(value: object) -> str:
@@ -213,7 +186,7 @@ def get_mark(function: object, name: str) -> pytest.Mark | None:
     its fixtures.
     """
     last: pytest.Mark | None = None
-    for mark in _get_marks(function):
+    for mark in get_marks(function):
         if mark.name == name:
             last = mark
     is_ours = last is not None and (not _KEYWORDS[name].isdisjoint(last.kwargs) or _takes_ours(function))
@@ -226,7 +199,7 @@ def check_own_marks(function: object, name: str) -> None:
     Raises:
         FairnessError: It has two, of which pytest would take one; or a probe's test is marked flaky.
     """
-    marks = list(_get_marks(function))
+    marks = list(get_marks(function))
     if sum(mark.name == name and not _KEYWORDS[name].isdisjoint(mark.kwargs) for mark in marks) > 1:
         raise FairnessError(
             f"@pytest.mark.{name} is given twice, and one of the two would be ignored: keep one, or write two tests"
@@ -257,30 +230,6 @@ def check_grade_names(kind: str, names: Iterable[str], graders: Mapping[str, Any
     for name in names:
         if name not in grades and not any(name.startswith(f"{grade} by ") for grade in grades):
             raise FairnessError(f"{kind}: there is no grade {name!r}; {did_you_mean(name, grades)}")
-
-
-def _get_marks(value: Any) -> Iterator[pytest.Mark]:
-    """Yield the marks on any value of a test module: mocks and proxies answer or raise for every attribute."""
-    try:
-        marks = getattr(value, "__func__", value).pytestmark  # of a static method, its function's
-    except Exception:  # noqa: BLE001 - of the user's object
-        return
-    for mark in marks if isinstance(marks, list | tuple) else [marks]:
-        mark = mark.mark if isinstance(mark, pytest.MarkDecorator) else mark
-        if isinstance(mark, pytest.Mark):
-            yield mark
-
-
-_MENTIONS = re.compile(rb"threshold|pytest_fairness|\bmeasured\b", re.IGNORECASE)
-"""The words of which a file with thresholds has one: an alias of the mark, a factory and a loop use one of them too."""
-
-
-def mentions_thresholds(file: Path) -> bool:
-    """Return whether a file that was not imported may have thresholds."""
-    try:
-        return file.is_file() and _MENTIONS.search(file.read_bytes()) is not None
-    except OSError:
-        return True
 
 
 def own_marks(test: pytest.Function) -> OwnMarks:
@@ -434,7 +383,7 @@ class FlakyMark:
         mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
-        if sum(own.name == mark.name for own in _get_marks(getattr(item, "function", None))) > 1:
+        if sum(own.name == mark.name for own in get_marks(getattr(item, "function", None))) > 1:
             raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
         arguments = dict(get_mark_arguments(mark))
         for name in ("reason", "by", "until"):

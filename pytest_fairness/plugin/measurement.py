@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.probe_results import ProbeResult
     from pytest_fairness.engine.probe_sample import ProbeSample
-    from pytest_fairness.plugin.earlier_answers import EarlierAnswers
     from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.plugin.session import FairnessSession
     from pytest_fairness.stats.measured import Measured
@@ -233,10 +231,9 @@ class LazyMeasured:
     def answers(self) -> str:
         """A digest of the answers of the current look's sample and of what they are corrected by.
 
-        The same answers with another history, or with other labels, give another estimate.
+        The same answers with other labels give another estimate.
         """
         parts = [repr(sorted(label.items())) for label in self.read_labels(self._sample.attempts)]
-        parts += [] if self._history is None else [sample.model_key for sample in self._history.samples]
         return digest("\n".join([self._sample.answers, *parts])) if parts else self._sample.answers
 
     @property
@@ -421,22 +418,8 @@ class LazyMeasured:
         from pytest_fairness.stats.measured import Measured
 
         arguments = {**self.arguments, "calibration": self.read_labels(attempts), "extremes": self.extremes}
-        if self._history is not None:
-            arguments["extremes"] = self._history.extremes(self.extremes)
-            arguments["history"] = self._history.attempts
         same_conditions = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         return Measured(attempts, conditions=same_conditions, **arguments)
-
-    @cached_property
-    def _history(self) -> EarlierAnswers | None:
-        """The answers of other models to all items from which the samples are drawn; None without any."""
-        if not self._fairness.settings.adjust or not self.probe.reserve:
-            return None
-        from pytest_fairness.plugin.earlier_answers import load_earlier_answers
-
-        runs, key = self._fairness.store.runs, self.subject.key
-        earlier = load_earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
-        return earlier if earlier.models else None
 
     def read_labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""

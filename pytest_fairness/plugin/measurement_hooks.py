@@ -10,12 +10,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
-from pytest_fairness.plugin.collected_tests import (
-    NOTHING_COLLECTED,
-    CollectedTests,
-    format_unjudged_lines,
-    selecting_options,
-)
+from pytest_fairness.plugin.collected_tests import NOTHING_COLLECTED, format_unjudged_lines, selecting_options
 from pytest_fairness.plugin.collection import (
     get_item_parameter,
     get_model_name,
@@ -46,10 +41,10 @@ _VERDICT_CODES = (pytest.ExitCode.OK, pytest.ExitCode.USAGE_ERROR, UNDECIDED_COD
 class MeasurementHooks:
     """Hooks that measure the samples of probes, evaluate thresholds on them, and write the results."""
 
-    def __init__(self, state: RunState, selection: CollectedTests) -> None:
+    def __init__(self, state: RunState) -> None:
         self._state = state
         self._fairness = state.fairness
-        self._selection = selection
+        self._selection = state.selection
         self._results: RunResults | None = None
         self._written: list[str] = []
         """Lines that name the files with the results."""

@@ -293,10 +293,10 @@ class ModelResolver:
             # An application may change between two sessions of one run, but not between jobs of a pipeline.
             run=self._context.run if settings.is_one_pipeline else self._context.session_id,
             calls=settings.application_concurrency,
-            timeout=settings.timeout,
         )
 
     @cached_property
     def _prices(self) -> dict[str, tuple[float, float]]:
         # By full names: the user may have given an alias.
-        return {name and self.resolve(name).name: price for name, price in self._context.settings.prices.items()}
+        prices = self._context.settings.project.prices
+        return {name and self.resolve(name).name: price for name, price in prices.items()}

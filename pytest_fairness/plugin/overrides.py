@@ -32,12 +32,14 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices, mentions_thresholds
+from pytest_fairness.plugin.markers import check_confidence, check_repetitions, check_slices
+from pytest_fairness.plugin.own_tests import mentions_thresholds
 from pytest_fairness.plugin.probe import Probe
+from pytest_fairness.plugin.project_settings import KEYS
 
 T = TypeVar("T")
 TABLE = "thresholds"
-TABLES = ("models", "services", TABLE)
+TABLES = ("models", "services", TABLE, *KEYS)
 FIELDS = ("bounds", "scale", "repetitions", "confidence", "slices")
 _WAY_OUT = f'write [tool.{TOOL}.{TABLE}."SUITE::TEST"], and bounds = [LOW, HIGH] below it'
 _PACKAGE = Path(__file__).parents[1]
@@ -244,7 +246,7 @@ def find_test_names(file: Path) -> set[str]:
         if suite_in(file):
             from pytest_fairness.declarative.probe import read_probes
 
-            root = Path(file.resolve().anchor)  # files that it names are read without --fairness-data
+            root = Path(file.resolve().anchor)  # files that it names are read without [tool.pytest-fairness.data]
             probes = read_probes(file, file.name, root)
             return {threshold.name for probe in probes for threshold in probe.thresholds}
         text = file.read_text(encoding="utf-8") if mentions_thresholds(file) else ""

@@ -41,11 +41,13 @@ if TYPE_CHECKING:
 
 DEFAULT_GRADERS = {"answer": "grader"}
 """The default graders of a probe: the fixture `grader`."""
+MOST_ITEMS = 1_000_000
+"""The most items of a probe: each is a test. A generator of them may have no end."""
 
 
 def make_data_folders(settings: Settings) -> DataFolders:
-    """Return the data folders of a run, which record in its settings the suites that request them."""
-    return DataFolders(settings.data, offline=settings.offline, on_lookup=settings.data.looked_up.add)
+    """Return the data folders of a run."""
+    return DataFolders(settings.project.data, offline=settings.offline)
 
 
 @dataclass(slots=True, eq=False)
@@ -203,11 +205,8 @@ class Probe:
                 raise FairnessError(f"one of its items is {item!r:.200}: each must be a ProbeItem")
             if item.id in items:
                 raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
-            if len(items) >= settings.max_items:
-                raise FairnessError(
-                    f"its items are more than {settings.max_items:,}, or have no end: "
-                    "give fewer, or allow more by --fairness-max-items"
-                )
+            if len(items) >= MOST_ITEMS:
+                raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
             items[item.id] = item
         with_tools = self._with_tools(list(items.values()))
         self._check_prompts(with_tools)

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.collection import (
     check_any_model,
     check_forks,
@@ -19,8 +20,8 @@ from pytest_fairness.plugin.collection import (
 )
 from pytest_fairness.plugin.kept_modules import KeptModules
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
+from pytest_fairness.plugin.own_tests import asks_models
 from pytest_fairness.plugin.progress import Progress
-from pytest_fairness.plugin.query_fixtures import asks_models
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.plugin.work_summary import WorkSummary
@@ -36,6 +37,7 @@ class RunState:
         self.is_worker = hasattr(config, "workerinput")
         self.lists_only = lists_only(config)
         self.started = Clock.now_in_seconds()
+        self.selection = CollectedTests(config.getoption("fairness_test") or ())
         self.work = WorkSummary(fairness)
         self.outcomes = ThresholdOutcomes()
         self.modules = KeptModules()

@@ -20,6 +20,9 @@ from pytest_fairness.plugin.probe import Probe
 if TYPE_CHECKING:
     from pytest_fairness.stats.sequential import Spending
 
+MOST_LOOKS = 8
+"""The most looks of ``--fairness-resolve``; each adds as many attempts as the first."""
+
 
 class Size(NamedTuple):
     """The size of the sample of a look."""

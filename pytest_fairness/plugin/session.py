@@ -17,6 +17,7 @@ from pytest_fairness.plugin.failure_causes import FailureCauses
 from pytest_fairness.plugin.identity import Probes
 from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.run_context import RunContext
+from pytest_fairness.plugin.settings import default_settings
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
@@ -106,11 +107,11 @@ class FairnessSession(RunContext):
         """
         from pytest_fairness.core.evidence import read_clauses
 
-        return read_clauses(self.settings.evidence)
+        return read_clauses(self.settings.project.evidence)
 
     def check_clauses(self) -> None:
         """Read the evidence map of the project, if it has one, before the first test runs."""
-        if self.settings.evidence is not None:
+        if self.settings.project.evidence is not None:
             _ = self.clauses
 
     @cached_property
@@ -138,12 +139,15 @@ def stored_results(config: pytest.Config, last: int = 200) -> list[RunResults]:
         config: The configuration of the session. In ``pytest_terminal_summary`` its own run is included.
         last: The most runs, counted from the newest.
     """
-    session = config.stash.get(SESSION, None)
-    if session is None or not session.settings.store.exists():
+    if not hasattr(config.option, "fairness_store"):  # this plugin is blocked
+        return []
+    session = config.stash.get(SESSION, None)  # missing where this plugin has not started
+    location = (default_settings(config) if session is None else session.settings).store
+    if not location.exists():
         return []
     from pytest_fairness.store.store import Store
 
-    with closing(Store(session.settings.store)) as store:
+    with closing(Store(location)) as store:
         documents = store.runs.documents(last)
     # Not strict: fields of other versions in an old run must not end this one.
     return [RunResults.from_json(document["results"], "a stored run", strict=False) for document in documents]

@@ -18,8 +18,10 @@ from pytest_fairness.core.output_files import PAGE, RESULTS, refuse_others
 from pytest_fairness.plugin.compat import is_repeated_on_changes, rootdir_of_tests
 from pytest_fairness.plugin.ini_file import IniFile, options_of_addopts
 from pytest_fairness.plugin.invocation import Call
-from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, from_root, relative_to
+from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, from_root
 from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
+from pytest_fairness.plugin.project_settings import ProjectSettings, read_project_settings
+from pytest_fairness.plugin.removed_options import refuse_removed
 from pytest_fairness.plugin.shards import read_ci_run_id
 
 
@@ -28,6 +30,7 @@ class Settings(Options):
     """The options of a run, and how pytest was called."""
 
     root: Path
+    project: ProjectSettings
     folders: RunFolders
     call: Call
     given: frozenset[str]
@@ -83,7 +86,8 @@ class Settings(Options):
 
 def default_settings(config: pytest.Config) -> Settings:
     """Return the settings of a run without options."""
-    return _settings(config, {}, {option.name: option.default_value for option in OPTIONS})
+    defaults = {option.name: option.default_value for option in OPTIONS}
+    return _settings(config, {}, defaults, ProjectSettings())
 
 
 def read_settings(config: pytest.Config, file: IniFile) -> Settings:
@@ -93,6 +97,7 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
         pytest.UsageError: A value is malformed; one line, with file and line of a value of the ini file.
     """
     with file.locating_errors():
+        refuse_removed(config)
         file.check_keys()
         _refuse_moved_rootdir(config)
         given = given_options(config)
@@ -103,13 +108,15 @@ def read_settings(config: pytest.Config, file: IniFile) -> Settings:
             values[option.name] = option.default_value if value is None else value
             option.refuse_out_of_range(value)
         _refuse_contradictions(values, given)
-        settings = _settings(config, given, values)
-        _refuse_missing_folders(settings)
+        project = read_project_settings(config.rootpath, config.invocation_params.dir)
+        settings = _settings(config, given, values, project)
         _refuse_other_files(settings)
         return settings
 
 
-def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+def _settings(
+    config: pytest.Config, given: Mapping[str, Any], values: Mapping[str, Any], project: ProjectSettings
+) -> Settings:
     folder = config.invocation_params.dir
     # Without an ini file, the rootdir is the common folder of the tests, which is not the project's.
     folders = RunFolders(folder, config.rootpath if config.inipath else folder)
@@ -132,13 +139,15 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], values: Mapping[s
         parsed["models"] = tuple(rooted("model", name) for name in parsed["models"])
     if "judge" in given:
         parsed["judge"] = rooted("judge", parsed["judge"])
-    if "price" in given and base("price") == folder:
-        prices = parsed["prices"].items()
-        parsed["prices"] = {from_root(name, folder, config.rootpath): price for name, price in prices}
     if values["report"] == DEFAULT_REPORT and is_repeated_on_changes(config):
         parsed["report"] = None  # a change that would repeat the session
     return Settings(
-        **parsed, root=config.rootpath, folders=folders, call=Call.from_config(config), given=frozenset(given)
+        **parsed,
+        root=config.rootpath,
+        project=project,
+        folders=folders,
+        call=Call.from_config(config),
+        given=frozenset(given),
     )
 
 
@@ -183,14 +192,6 @@ def _refuse_contradictions(values: Mapping[str, Any], given: Mapping[str, Any]) 
         for other in option.excludes:
             if values[option.name] and values[other]:
                 raise pytest.UsageError(f"{option.flag_text} and --fairness-{other} cannot be in one run: drop one")
-
-
-def _refuse_missing_folders(settings: Settings) -> None:
-    """Check that every data folder of the command line exists."""
-    for suite, folder in settings.data.items() if "data" in settings.given else ():
-        if isinstance(folder, Path) and not folder.is_dir():
-            path = relative_to(folder, settings.folders.invocation)
-            raise pytest.UsageError(f"--fairness-data {suite}={path}: there is no such folder")
 
 
 def _refuse_other_files(settings: Settings) -> None:

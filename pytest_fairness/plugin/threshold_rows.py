@@ -26,8 +26,8 @@ from pytest_fairness.core.threshold_results import (
 )
 from pytest_fairness.plugin.identity import get_sample, model_source
 from pytest_fairness.plugin.markers import declared_title, threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.own_tests import find_query_fixtures
 from pytest_fairness.plugin.profiles import SMOKE
-from pytest_fairness.plugin.query_fixtures import find_query_fixtures
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.release import FILE
 

@@ -32,7 +32,7 @@ from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.profiles import smallest_sample
 from pytest_fairness.plugin.report_data import CAUSE, COMPETENCE, ESTIMATES, EXCUSE, THRESHOLD, clear, write
-from pytest_fairness.plugin.sequential_looks import Look, explain_limit
+from pytest_fairness.plugin.sequential_looks import MOST_LOOKS, Look, explain_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.report.decisions import acceptance_phrase
@@ -116,7 +116,7 @@ def _looks(item: pytest.Function, measured: LazyMeasured, baseline: LazyBaseline
     A rerun by pytest-rerunfailures has the same looks again, and so the same verdict.
     """
     settings = item.config.stash[SESSION].settings
-    most = settings.looks if settings.resolve else 1
+    most = MOST_LOOKS if settings.resolve else 1
     first = measured.first_look(most)
     if most > 1 and baseline is not None:
         first = _limit_to_baseline(baseline, first) or measured.first_look(1)

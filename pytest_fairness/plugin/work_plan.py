@@ -120,14 +120,13 @@ class WorkPlan:
             from pytest_fairness.core.secrets import secrets_in
             from pytest_fairness.engine.budget import Budget
             from pytest_fairness.engine.engine import Engine
-            from pytest_fairness.store.rates import Rates
 
             settings, run = self._context.settings, self._context.run
             budget = Budget(
                 self.caps,
                 price=self._models.find_price,
                 longest=self._longest,
-                assumed=settings.assume["output"],
+                assumed=settings.project.assumptions["output"],
                 elapsed=self._context.store.runs.elapsed(run),
             )
             self.existing_engine = Engine(
@@ -136,7 +135,6 @@ class WorkPlan:
                 concurrency=settings.model_concurrency,
                 offline=settings.offline,
                 budget=budget,
-                rates=Rates(settings.rpm, settings.tpm),
                 batch=settings.batch,
                 secrets=secrets_in(self._models.model_context.environment),
             )
@@ -155,7 +153,7 @@ class WorkPlan:
         """Return the tokens of the longest answer to expect; None to wait for a first answer, which a batch cannot."""
         lengths = self._context.store.lengths(model.key)
         if lengths is None and self._context.settings.batch:
-            return self._context.settings.assume["output"]
+            return self._context.settings.project.assumptions["output"]
         return lengths and lengths[1]
 
     def stop(self) -> None:

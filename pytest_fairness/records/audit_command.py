@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "audit", "judge a published audit again from its recorded answers")
     parser.epilog, parser.formatter_class = _EXAMPLES, argparse.RawDescriptionHelpFormatter
     audits = parser.add_subparsers(required=True, metavar="AUDIT")
-    rankings = audits.add_parser("bloomberg", help="rankings of equal résumés under names of several groups")
+    rankings = audits.add_parser("bloomberg", help="rankings of equal resumes under names of several groups")
     rankings.set_defaults(run=_rankings)
     bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
     bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")

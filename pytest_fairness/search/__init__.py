@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["any_name", "counterfactual_pairs", "profiles"]
 
 
-def __getattr__(name: str) -> Any:  # every run of pytest imports this package, for its plugin
+def __getattr__(name: str) -> Any:  # `fixture` imports this package without hypothesis
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from pytest_fairness.search import strategies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from pytest_fairness import FairnessError
 from pytest_fairness.extending import (
     ModelQueries,
     RunStoppedError,
+    add_query_fixture,
     add_search_results,
     asks_models,
     counted,
@@ -31,10 +33,10 @@ SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.Stas
 """The searches of a test since it was set up."""
 
 
-@pytest.fixture(scope="module")
-def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> FlipFinder:
-    """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
-    return FlipFinder(request, model, model_name)
+def add_flips(config: pytest.Config) -> type[FlipFinder]:
+    """Register the hooks of this module, and return the class of the fixture `flips`."""
+    add_query_fixture(config, "flips", sys.modules[__name__])
+    return FlipFinder
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -280,15 +280,6 @@ class _Unseen:
         return scale.back(position - max([below, *others])), scale.back(position + max([above, *others]))
 
 
-def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, link: Scale = IDENTITY) -> Ends:
-    """Return the lowest and highest value with an unseen share of the items of one part at its extreme.
-
-    For estimates that are adjusted by earlier answers. There a share is needed for rates, too: they are not estimated
-    from their own events alone, so these do not bound them.
-    """
-    return _unseen_ends_of_one(parts, signs, link, _unseen_numbers(parts), tail)
-
-
 def _events(parts: Sequence[ClusterSums], link: Scale) -> float:
     """Return the effective number of events behind a contrast: of odds, of the rarer outcome of each rate."""
     if link is IDENTITY:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.columns import UNDECLARED
-from pytest_fairness.stats.contrasts import contrast, unseen_ends
-from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjust_by_history
+from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.linear_estimate import (
     IDENTITY,
     LOG,
@@ -26,7 +24,6 @@ from pytest_fairness.stats.linear_estimate import (
     NO_ERROR,
     UNBOUNDED,
     Ends,
-    EndsAt,
     LinearEstimate,
     Scale,
     effective_number,
@@ -182,11 +179,10 @@ def mean_estimate(
     items: int,
     breakdown: LazyBreakdown | None = None,
     strict_tail: StrictTail | None = None,
-    earlier: EarlierGroups | None = None,
 ) -> Estimate:
     """Return the rate or mean of one group; arguments as for `contrast_estimate`."""
     count = int(group.graded.totals[0].sum()) if group.graded.binary else None
-    return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, earlier=earlier, count=count)
+    return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, count=count)
 
 
 def contrast_estimate(
@@ -198,7 +194,6 @@ def contrast_estimate(
     strict_tail: StrictTail | None = None,
     *,
     link: Scale = IDENTITY,
-    earlier: EarlierGroups | None = None,
     graded: LinearEstimate | None = None,
     **more: Any,
 ) -> Estimate:
@@ -212,8 +207,6 @@ def contrast_estimate(
         breakdown: The function that gives the estimate's breakdown.
         strict_tail: Of a member of a family, the tail at which claims of unfairness are made.
         link: The function of their means in which the comparison of two groups is linear: see `contrast`.
-        earlier: The same groups of earlier models' answers, by which the estimate is adjusted where that reduces
-            its error.
         graded: The estimate from graded attempts, if it is computed already.
         more: Fields of the estimate.
     """
@@ -231,9 +224,6 @@ def contrast_estimate(
     counts["fewest_sources"] = _fewest_sources(groups, link)
     counts["suspect"] = suspect_reason(groups, setting.tail)
     counts["span"] = _possible_span(parts, link)
-    if earlier is not None and (adjusted := _adjust(estimates, imputed, groups, earlier, link)):
-        estimates, counts["repetition_share"] = adjusted, None
-        name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
     return setting.estimate(name, estimates, strict_tail, **counts)
 
 
@@ -251,46 +241,6 @@ def _possible_span(parts: Sequence[ClusterSums], link: Scale) -> Ends | None:
         return max(low, 0.0) / most if most > 0 else 0.0, high / least if least > 0 else math.inf
     span = (low, high) if len(parts) == 1 else (low - most, high - least)
     return None if span == UNBOUNDED else span
-
-
-def _adjust(
-    estimates: Sequence[LinearEstimate],
-    imputed: Sequence[Sequence[ClusterSums]],
-    groups: Sequence[GroupOutcomes],
-    earlier: EarlierGroups,
-    link: Scale,
-) -> list[LinearEstimate] | None:
-    """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
-    everything = [*groups, *earlier.whole, *earlier.part]
-    if any(group.judge_accuracy is not None or group.graded.is_propensity for group in everything):
-        return None
-    if any(comparison_reason(earlier_groups, link) for earlier_groups in (earlier.whole, earlier.part)):
-        return None
-
-    def earlier_estimate(groups: Sequence[GroupOutcomes]) -> EarlierEstimate:
-        parts = [group.graded for group in groups]
-        estimate = contrast(parts, SIGNS[: len(parts)], link)
-        return EarlierEstimate(estimate, estimate.influences[0], _unseen(parts, link))
-
-    whole, part = earlier_estimate(earlier.whole), earlier_estimate(earlier.part)
-    results: list[LinearEstimate] = []
-    for plain, parts in zip(estimates, imputed, strict=True):
-        if math.isinf(plain.value) or len(plain.influences[0]) != len(earlier.clusters.clusters):
-            return None
-        events = min(part.events for part in parts) if all(part.binary for part in parts) else math.inf
-        influences = earlier.clusters.summed(plain.influences[0])
-        adjusted = adjust_by_history(plain, influences, _unseen(parts, link), whole, part, events)
-        if adjusted is None and not results:
-            return None
-        results.append(adjusted or plain)
-    return results
-
-
-def _unseen(parts: Sequence[ClusterSums], link: Scale) -> EndsAt | None:
-    """Return the function to ends with an unseen share of items at an extreme; None where no extreme is known."""
-    if any(part.span is None for part in parts):
-        return None
-    return partial(unseen_ends, parts, SIGNS[: len(parts)], link=link)
 
 
 def sparse_reason(groups: Sequence[GroupOutcomes], link: Scale) -> str:

@@ -38,7 +38,7 @@ from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
 from pytest_fairness.stats.outcome_vectors import NO_RATE, GroupOutcomes, Outcome, group
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import draw_resamples
-from pytest_fairness.stats.selection import SampleHistory, Selection
+from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.table_reader import ExtremesOf
 
 Sources = Literal["random", "fixed"]
@@ -75,9 +75,6 @@ class Measured:
             these grades are corrected by them.
         left_out: The prompts of the probe that an option of the run left out (`core.exclusions`). A group that only
             they name is a group without attempts.
-        history: Answers of earlier models to all items that this sample was drawn from by chance, its own among them.
-            Rates, means, differences, ratios and custom metrics are adjusted by them (control variates) where that
-            makes their error smaller.
 
     >>> rows = [
     ...     {"profile": n, "gender": gender, "hired": (n + bonus) % 2}
@@ -90,8 +87,7 @@ class Measured:
     1.0
 
     Raises:
-        FairnessError: An argument is out of range, no attempt has the crossed factor, or the history lacks an item of
-            the sample.
+        FairnessError: An argument is out of range, or no attempt has the crossed factor.
     """
 
     def __init__(
@@ -105,16 +101,12 @@ class Measured:
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
         left_out: LeftOut = MappingProxyType({}),
-        history: Sequence[GradedAttempt] = (),
     ) -> None:
         if not isinstance(attempts, Sequence) or not all(isinstance(one, GradedAttempt) for one in attempts[:1]):
             raise FairnessError(f"the attempts are {short_repr(attempts)}: give a list of GradedAttempt")
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
         options: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
         self.selection = Selection(columns, confidence=confidence, **options)
-        if history:
-            bank = Selection(Columns(history, sources=sources), confidence=confidence, extremes=extremes)
-            self.selection.history = SampleHistory.of(columns, bank)
 
     @classmethod
     def from_selection(cls, selection: Selection) -> Measured:
@@ -550,7 +542,7 @@ class Measured:
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
         name = metric_names.metric_name(outcome_name(functional.function), sums.values())
-        return self._for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
+        return self._for_threshold(self._functional(name, functional, self.selection.sample(sums), span))
 
     def resamples(
         self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
@@ -607,12 +599,7 @@ class Measured:
             if named is None
             else metric_names.custom_rate_name(named, outcome, equals)
         )
-        earlier = (
-            selection.earlier(lambda earlier_answers: [_all_of(earlier_answers, outcome, equals)])
-            if strict_tail is None
-            else None
-        )
-        return mean_estimate(selection.setting, full_name, everyone, self.items, breakdown, strict_tail, earlier)
+        return mean_estimate(selection.setting, full_name, everyone, self.items, breakdown, strict_tail)
 
     def _for_threshold(self, estimate: Estimate) -> Estimate:
         columns = self.selection.columns
@@ -632,9 +619,8 @@ class Measured:
         kind.check(vector)
         comparison = GroupComparison(selection, vector, by, pair, to)
         breakdown = comparison.lazy_breakdown(*pair, link=kind.link)
-        earlier = selection.earlier(lambda earlier_answers: earlier_answers.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
-            selection.setting, name, pair, selection.items_of(pair, by), breakdown, link=kind.link, earlier=earlier
+            selection.setting, name, pair, selection.items_of(pair, by), breakdown, link=kind.link
         )
         return _marked(kind, estimate, pair)
 
@@ -643,7 +629,7 @@ class Measured:
         sums = definition.sums
         outcomes = tuple((outcome, None) for outcome in sums.values())
         name = replace(name, kind=definition.kind, outcomes=outcomes)
-        estimate = self._functional(name, functional, self.selection.sample(sums), definition.span, sums)
+        estimate = self._functional(name, functional, self.selection.sample(sums), definition.span)
         if definition.parity is not None:
             estimate = replace(estimate, parity=definition.parity)
         return self._for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
@@ -654,13 +640,11 @@ class Measured:
         functional: Functional,
         sample: MetricSample,
         span: tuple[float, float] | None,
-        sums: Mapping[str, Outcome] | None = None,
     ) -> Estimate:
         selection, span = self.selection, custom_metrics.read_span(span)
         breakdown = partial(functional_breakdown, selection, functional, sample.values, span)
-        earlier = selection.earlier_sums(sums) if sums else None
         return functional_estimate(
-            selection.setting, name, functional, sample, self.items, breakdown, span, earlier, selection.everyone
+            selection.setting, name, functional, sample, self.items, breakdown, span, selection.everyone
         )
 
     def _family(self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None) -> EstimateFamily:

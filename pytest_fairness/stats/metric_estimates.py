@@ -12,11 +12,9 @@ import numpy as np
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, has_kink, linearize, unseen_ends
 from pytest_fairness.stats.group_estimates import Setting, group_counts
-from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjust_by_history
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, UnboundedError, group
@@ -27,15 +25,6 @@ KINKED = (
     "it bends within its error, as a maximum, a minimum or a size does, and no interval holds there: "
     "take ratios(...) or differences(...) of the groups, or abs() of an estimate"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierSamples:
-    """The outcomes of earlier models' answers: to all items, and to those of the sample."""
-
-    clusters: ClusterMap
-    whole: MetricSample
-    part: MetricSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +121,6 @@ def functional_estimate(
     items: int,
     breakdown: LazyBreakdown,
     span: Ends | None,
-    history: EarlierSamples | None,
     annotate: Callable[[GroupOutcomes, Any], GroupOutcomes],
 ) -> Estimate:
     """Return the estimate of a function of sums.
@@ -145,8 +133,6 @@ def functional_estimate(
         items: The number of items.
         breakdown: The function that gives the estimate's breakdown.
         span: The range that the function cannot leave; it determines the scale of the interval.
-        history: The same outcomes of earlier models' answers, by which the estimate is adjusted where that
-            reduces its error.
         annotate: A function that marks the group of all attempts as invalid or suspect, given its ungraded shares.
 
     Raises:
@@ -167,51 +153,13 @@ def functional_estimate(
         estimates = [_linear_estimate(functional, sample, values, span) for values in samples]
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
-    unadjusted = estimates[0]
-    if history is not None and (adjusted := _adjust(functional, sample, samples, estimates, span, history)):
-        estimates, name = adjusted, metric_names.history_name(name, len(history.whole.values))
     graded = ~sample.is_ungraded
     # test_metric_with_a_kink_within_its_error_is_invalid
-    if not functional.smooth and has_kink(functional, sample.values[graded], sample.clusterings[0][graded], unadjusted):
+    if not functional.smooth and has_kink(
+        functional, sample.values[graded], sample.clusterings[0][graded], estimates[0]
+    ):
         return setting.estimate(name, estimates, **counts, invalid=KINKED)
     return setting.estimate(name, estimates, **counts, suspect=suspect_reason([everyone], setting.tail))
-
-
-def _adjust(
-    functional: Functional,
-    sample: MetricSample,
-    samples: Sequence[Floats],
-    estimates: Sequence[LinearEstimate],
-    span: Ends | None,
-    history: EarlierSamples,
-) -> list[LinearEstimate] | None:
-    """Return estimates adjusted by earlier answers; None where that reduces no error, or an error is unknown."""
-    if sample.shares is not None or len(sample.clusterings) > 1:
-        return None
-
-    def earlier_estimate(earlier: MetricSample) -> EarlierEstimate:
-        if earlier.shares is not None:
-            raise UndefinedError("propensities")
-        graded = ~earlier.is_ungraded
-        clustering = earlier.clusterings[0][graded]
-        estimate = linearize(functional, earlier.values[graded], [clustering], span)
-        influences = np.zeros(history.clusters.size)
-        influences[np.unique(clustering.codes)] = estimate.influences[0]
-        return EarlierEstimate(estimate, influences, estimate.unseen)
-
-    try:
-        whole, part = earlier_estimate(history.whole), earlier_estimate(history.part)
-    except (UndefinedError, FairnessError):
-        return None
-    results: list[LinearEstimate] = []
-    for plain, values in zip(estimates, samples, strict=True):
-        codes = np.unique(sample.clusterings[0].codes[~np.isnan(values[:, 0])])
-        influences = history.clusters.summed(plain.influences[0], codes)
-        adjusted = adjust_by_history(plain, influences, plain.unseen, whole, part)
-        if adjusted is None and not results:
-            return None
-        results.append(adjusted or plain)
-    return results
 
 
 def _linear_estimate(functional: Functional, sample: MetricSample, values: Floats, span: Ends | None) -> LinearEstimate:

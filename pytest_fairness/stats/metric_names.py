@@ -112,15 +112,6 @@ def corrected_name(name: MetricName, labels: int) -> MetricName:
     return replace(name, note=f"{name.note} (corrected for the judge's error, {counted(labels, 'label')})")
 
 
-def history_name(name: MetricName, answers: int) -> MetricName:
-    """Return the name of an estimate that was adjusted by the answers of earlier models.
-
-    >>> history_name(mean_name(MetricKind.RATE, "harmful"), 2_000).title
-    'rate of harmful (adjusted by 2,000 earlier answers)'
-    """
-    return replace(name, title=f"{name.title} (adjusted by {counted(answers, 'earlier answer')})")
-
-
 def baseline_name(name: MetricName, title: str, kind: MetricKind) -> MetricName:
     """Return the name of a comparison with a baseline."""
     metric = f"{name.metric} against the baseline"

@@ -13,7 +13,6 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows, hold_propensities
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
-from pytest_fairness.stats.selection import ranks
 
 KeptHypotheses = dict[Hashable, dict[int, list[list[float]]]]
 """The values of functions under each way to grade an attempt, by function and row: the same in all resamples."""
@@ -111,44 +110,6 @@ class PilotSampler:
             return np.take_along_axis(rows, indices, axis=1)
 
         return self._pool.sample(generator.integers(self._pool.sources, size=number), choose_repetitions)
-
-
-class AdjustedSampler:
-    """Sampler of items from one model's answers to all of them, alone or adjusted by other models' answers.
-
-    Args:
-        whole: The answers of the model, with those of the others as its history.
-    """
-
-    def __init__(self, whole: Measured) -> None:
-        self._whole = whole.selection
-        history, prompts = self._whole.history, self._whole.columns.prompts
-        if history is None or prompts is None:
-            raise ValueError("a sampler of adjusted samples needs attempts, and a history of them")
-        self._history = history
-        ids = sorted({attempt.item.id for attempt in self._whole.columns.attempts})
-        codes = {name: code for code, name in enumerate(ids)}
-        self._own, self._bank = (
-            np.array([codes[attempt.item.id] for attempt in columns.attempts], dtype=np.int64)
-            for columns in (self._whole.columns, history.bank.columns)
-        )
-        self._ranks = ranks(prompts.codes)
-        self.items = len(ids)
-
-    def draw(self, order: Codes, size: int, repetitions: int, *, adjusted: bool) -> Measured:
-        """Return a sample of some items.
-
-        Args:
-            order: An order of all items.
-            size: The number of items to take from its beginning.
-            repetitions: The largest number of attempts of a prompt.
-            adjusted: Whether the sample has the history of other models' answers.
-        """
-        is_sampled = np.zeros(self.items, dtype=bool)
-        is_sampled[order[:size]] = True
-        rows = np.flatnonzero(is_sampled[self._own] & (self._ranks < repetitions))
-        history = replace(self._history, sampled=is_sampled[self._bank].astype(np.int64)) if adjusted else None
-        return Measured.from_selection(self._whole.replaced(rows=rows, history=history))
 
 
 class Resample(Columns):

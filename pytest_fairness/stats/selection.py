@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,8 +18,7 @@ from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, estimate_item_effects, is_nested
 from pytest_fairness.stats.function_values import constant_key
 from pytest_fairness.stats.group_estimates import Setting
-from pytest_fairness.stats.history import ClusterMap, EarlierGroups
-from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, read_sample
+from pytest_fairness.stats.metric_estimates import MetricSample, read_sample
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
 from pytest_fairness.stats.outcomes import Extremes, OutcomeReader, outcome_name, refuse_no_outcome
 from pytest_fairness.stats.validity import ungraded_reason
@@ -67,8 +65,6 @@ class Selection:
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
         self.setting = Setting(confidence, {}, note, columns.crossed or "")
-        self.history: SampleHistory | None = None
-        """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
         self.reads_whole_items = False
         """Whether the rows are those of each item's first prompt, for grades that all of its prompts share."""
@@ -92,22 +88,15 @@ class Selection:
     def replaced(self, **attributes: Any) -> Selection:
         """Return a copy with other values of some attributes."""
         selection = copy(self)
-        if "columns" in attributes:  # the earlier answers are still those of the old ones
-            selection.history = None
         selection.__dict__.update(attributes)
         selection._forget()
         return selection
 
-    def _history_as(self, change: Callable[[Selection], Selection]) -> SampleHistory | None:
-        """Return the history with a selection of its answers."""
-        return None if self.history is None else replace(self.history, bank=change(self.history.bank))
-
     def whole(self, **setting: Any) -> Selection:
         """Return the selection of all attempts, with other values of some settings."""
-        history = self._history_as(lambda bank: bank.whole())
         setting_of_all = replace(self.setting, slice={}, **setting)
         rows = np.arange(self.columns.count)
-        return self.replaced(rows=rows, setting=setting_of_all, history=history, reads_whole_items=False)
+        return self.replaced(rows=rows, setting=setting_of_all, reads_whole_items=False)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
         """Return the first sources and repetitions, at another confidence."""
@@ -116,7 +105,7 @@ class Selection:
         is_selected = np.isin(codes, codes[np.sort(order)[:sources]])
         if self.columns.prompts is not None:
             is_selected &= ranks(self.columns.prompts.codes) < repetitions
-        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected), history=None)
+        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected))
 
     def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
         """Return the same attempts with other clusters: see `Columns.reclustered`."""
@@ -148,10 +137,7 @@ class Selection:
             rows = rows[is_allowed[attribute.codes[rows]]]
             left_out = left_out[is_allowed[attribute.left_out[left_out]]]
             slice_values[name] = " or ".join(sorted(values))
-        history = self._history_as(lambda bank: bank.where(**attributes))
-        return self.replaced(
-            rows=rows, left_out=left_out, setting=replace(self.setting, slice=slice_values), history=history
-        )
+        return self.replaced(rows=rows, left_out=left_out, setting=replace(self.setting, slice=slice_values))
 
     def without(self, excluded: Mapping[str, Sequence[str]]) -> Selection:
         """Return the attempts that are in none of these groups.
@@ -172,8 +158,7 @@ class Selection:
             left_out = selection.left_out
             if selection.columns.has_groups(by):
                 left_out = left_out[~is_out[attribute.left_out[left_out]]]
-            history = selection._history_as(partial(_without, by, names))
-            selection = selection.replaced(rows=rows, left_out=left_out, history=history)
+            selection = selection.replaced(rows=rows, left_out=left_out)
         return selection
 
     def slice_of(self, by: str, value: str, compared: str | None) -> Selection:
@@ -197,8 +182,7 @@ class Selection:
             if len(with_value) == 1:
                 rows = self.rows[is_value | ((codes >= 0) & (codes != with_value[0]))]
         slice_values = {**self.setting.slice, by: value}
-        history = self._history_as(lambda bank: bank.slice_of(by, value, compared))
-        return self.replaced(rows=rows, setting=replace(self.setting, slice=slice_values), history=history)
+        return self.replaced(rows=rows, setting=replace(self.setting, slice=slice_values))
 
     def mostly_ungraded(self, outcomes: Iterable[tuple[Outcome, Any]]) -> str:
         """Return that over half of a group's attempts are ungraded for one of these outcomes; empty if none is.
@@ -259,8 +243,7 @@ class Selection:
         if not attempts and self.columns.count:
             raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
         rows = [row for row in self.rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
-        history = self._history_as(lambda bank: bank.whole_items())
-        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history, reads_whole_items=True)
+        return self.replaced(rows=np.array(rows, dtype=np.int64), reads_whole_items=True)
 
     def sample(self, sums: Mapping[str, Outcome]) -> MetricSample:
         """Return the sums of a custom metric, each the sum of an outcome."""
@@ -300,28 +283,6 @@ class Selection:
         if share > MOST_SHARED:
             return replace(first, suspect=f"{share:.0%} of the {names}"), second
         return first, second
-
-    def earlier(self, groups: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups | None:
-        """Return groups of the earlier answers; None without such answers.
-
-        Args:
-            groups: Returns the groups of a selection.
-        """
-        if self.history is None:
-            return None
-        try:
-            return self.history.groups(groups)
-        except Exception:  # noqa: BLE001 - a user's outcome may read answers, which stored attempts lack
-            return None
-
-    def earlier_sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples | None:
-        """Return the sums of a custom metric over the earlier answers; None without such answers."""
-        if self.history is None:
-            return None
-        try:
-            return self.history.sums(sums)
-        except Exception:  # noqa: BLE001 - as in `earlier`
-            return None
 
     def rows_of(self, by: str, name: str) -> Rows:
         """Return the attempts of one group."""
@@ -433,55 +394,6 @@ def _ungraded_share(value: Any) -> float:
     if isinstance(value, Propensities):
         return 1 - value.graded
     return float(value is None)
-
-
-def _without(by: str, names: Sequence[str], bank: Selection) -> Selection:
-    return bank.without({by: names})
-
-
-@dataclass(frozen=True)
-class SampleHistory:
-    """The answers of earlier models to all items that a sample was drawn from."""
-
-    bank: Selection
-    """The answers to all items."""
-    sampled: Codes
-    """Whether each answer of the bank is to an item of the sample: 0 or 1, shape (attempts,)."""
-    clusters: ClusterMap
-    """The clusters of the sample among those of the bank."""
-
-    @classmethod
-    def of(cls, sample: Columns, bank: Selection) -> SampleHistory:
-        """Return the history of a sample.
-
-        Raises:
-            FairnessError: The bank lacks an item of the sample.
-        """
-        ids = {attempt.item.id: code for attempt, code in zip(sample.attempts, sample.sources.codes, strict=True)}
-        if missing := ids.keys() - {attempt.item.id for attempt in bank.columns.attempts}:
-            raise FairnessError(f"the history has no answer to {min(missing)!r}: it must hold all items of the sample")
-        codes = bank.columns.sources.codes
-        clusters = np.zeros(sample.sources.size, dtype=np.int64)
-        sampled = np.zeros(bank.columns.count, dtype=np.int64)
-        for row, attempt in enumerate(bank.columns.attempts):
-            if attempt.item.id in ids:
-                sampled[row] = 1
-                clusters[ids[attempt.item.id]] = codes[row]
-        return cls(bank, sampled, ClusterMap(clusters, bank.columns.sources.size))
-
-    @cached_property
-    def part(self) -> Selection:
-        """The answers to items of the sample."""
-        rows = self.bank.rows
-        return self.bank.replaced(rows=rows[self.sampled[rows] > 0])
-
-    def groups(self, of: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups:
-        """Return groups of these answers, given a function from a selection to its groups."""
-        return EarlierGroups(self.clusters, of(self.bank), of(self.part))
-
-    def sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples:
-        """Return the sums of a custom metric over these answers."""
-        return EarlierSamples(self.clusters, self.bank.sample(sums), self.part.sample(sums))
 
 
 def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:

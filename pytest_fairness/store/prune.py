@@ -17,8 +17,7 @@ from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import unpack
 from pytest_fairness.store.schema import Table
 
-_EARLIER_RUN_OPTIONS = {"--fairness-baseline=": "the baseline", "--fairness-adjust=": "the history"}
-"""Options that name earlier runs, and the role of such a run in messages."""
+_BASELINE = "--fairness-baseline="
 _RUN_TABLES = (schema.samples, schema.parts, schema.influences, schema.spending, schema.paces)
 """Tables from which the rows of a run are removed. Its verdicts stay: each is a look that later runs count."""
 _TEMPORARY = ("removed_runs", "sampled_ids", "needed_ids")
@@ -156,22 +155,21 @@ class _Removal:
         if not named_runs and (latest := next(filter(self._has_results, ids), None)):
             staying.add(latest)
         for run in ids:  # newest first: a baseline is older
-            for earlier, role in self._earlier_runs(run, ids) if run in staying else ():
-                if earlier in named_runs:
-                    raise StoreError(f"run {earlier[:8]} is {role} of run {run[:8]}, which stays: name both")
-                staying.add(earlier)
+            for baseline in self._baselines(run, ids) if run in staying else ():
+                if baseline in named_runs:
+                    raise StoreError(f"run {baseline[:8]} is the baseline of run {run[:8]}, which stays: name both")
+                staying.add(baseline)
         return [run for run in removed if run not in staying]
 
     def _has_results(self, run: str) -> bool:
         document = self._runs.document(run)
         return document is not None and bool(document["results"]["run"]["attempts"])
 
-    def _earlier_runs(self, run: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the runs that a run was compared with or adjusted by, and their roles."""
+    def _baselines(self, run: str, ids: Sequence[str]) -> Iterator[str]:
+        """Yield the runs that a run was compared with."""
         command = ((self._runs.document(run) or {}).get("results") or {}).get("run", {}).get("command") or ()
-        for option, role in _EARLIER_RUN_OPTIONS.items():
-            prefixes = [word.removeprefix(option) for word in command if word.startswith(option)]
-            yield from ((other, role) for prefix in prefixes for other in ids if other.startswith(prefix))
+        prefixes = [word.removeprefix(_BASELINE) for word in command if word.startswith(_BASELINE)]
+        yield from (other for prefix in prefixes for other in ids if other.startswith(prefix))
 
     def _models(self, connection: StoreConnection) -> list[str] | None:
         """Return the keys of the models that were named; None where none was."""

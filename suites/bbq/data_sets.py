@@ -22,9 +22,9 @@ from .questions import CATEGORIES, FIELDS, Question, read_question
 HUB = "heegyu/bbq"
 CONVERTED = "refs/convert/parquet"
 HUBS = {"esbbq": "BSC-LT/EsBBQ", "cabbq": "BSC-LT/CaBBQ", "kobbq": "naver-ai/kobbq"}
-"""Data sets of the hub in other languages, by the name that ``--fairness-data NAME=hub@COMMIT`` has for each."""
+"""Data sets of the hub in other languages, by the name that ``NAME = "hub@COMMIT"`` has for each."""
 NAMES = ("bbq", "mbbq", *HUBS)
-"""The names by which ``--fairness-data`` gives questions."""
+"""The names by which ``[tool.pytest-fairness.data]`` gives questions."""
 
 _ALL_COLUMNS = (*FIELDS, *COLUMNS)
 _INSTALL = "pip install './pytest-fairness[datasets]'"
@@ -47,7 +47,7 @@ def load(data: DataFolders) -> LoadedQuestions:
     named = [name for name in NAMES if data.hub(name) or data.folder(name) is not None]
     if len(named) > 1:
         raise FairnessError(
-            f"--fairness-data names {' and '.join(named)}: one run is about one of them, "
+            f"[tool.pytest-fairness.data] names {' and '.join(named)}: one run is about one of them, "
             "since a verdict pools its questions"
         )
     if not named:
@@ -132,16 +132,16 @@ def from_hub(revision: str, name: str = "bbq") -> LoadedQuestions:
     if name == "mbbq":
         raise FairnessError(
             "mbbq: MBBQ is not read from the hub: download its files from github.com/Veranep/MBBQ "
-            "and give their folder, --fairness-data mbbq=DIR"
+            'and give their folder, mbbq = "DIR" in [tool.pytest-fairness.data]'
         )
     repository = HUBS.get(name, HUB)
     what = "BBQ's *.jsonl files" if name == "bbq" else "its published files"
-    way_out = f"or download {what} and give their folder, --fairness-data {name}=DIR"
+    way_out = f'or download {what} and give their folder, {name} = "DIR" in [tool.pytest-fairness.data]'
     if not re.fullmatch("[0-9a-f]{40}", revision):
         branch = f" of its branch {CONVERTED}" if name == "bbq" else ""
         raise FairnessError(
             f"{name}: a data set of the hub changes: pin {repository} to a commit{branch}, "
-            f"--fairness-data {name}=hub@COMMIT (40 hexadecimal digits), {way_out}"
+            f'{name} = "hub@COMMIT" (40 hexadecimal digits), {way_out}'
         )
     origin = f"the hub's {repository} ({revision})"
     try:

@@ -17,7 +17,7 @@ LANGUAGE_MODEL = "the student of this design is a language model: its gate is te
 
 
 def frozen_design(data: DataFolders | None = None) -> Frozen:
-    """Return ``design.json`` in the folder of ``--fairness-data emotion=DIR``; without, the suite's own."""
+    """Return ``design.json`` in the folder ``emotion`` of the project; without, the suite's own."""
     folder = None if data is None else data.folder("emotion")
     return Frozen.read(DEFAULT if folder is None else folder / FILE)
 

@@ -12,7 +12,7 @@ from pytest_fairness.graders import Anchors, Embedder, SimilarityScale, read_anc
 
 @pytest.fixture(scope="session")
 def embedder(data_folders: DataFolders) -> Iterator[Embedder]:
-    """Yield the model in the folder of ``--fairness-data embeddings=DIR``; without, the default one."""
+    """Yield the model in the folder ``embeddings`` of the project; without, the default one."""
     folder = data_folders.folder("embeddings")
     embedder = Embedder(offline=data_folders.offline) if folder is None else Embedder(folder)
     yield embedder

@@ -199,7 +199,7 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
 
 def _names(data: DataFolders | None) -> NameList:
-    """Return the names of the folder given by ``--fairness-data hiring=DIR``; else the shipped ones."""
+    """Return the names of the folder ``hiring`` of the project; else the shipped ones."""
     return NameList.read(data.folder("hiring") if data is not None else None)
 
 

@@ -1,4 +1,4 @@
-"""Exports to registries of results: Every Eval Ever, and ``.eval_results`` of the Hugging Face hub."""
+"""The export to a registry of results, Every Eval Ever."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
-from pytest_fairness.attestation.eval_results import _yaml, eval_results
 from pytest_fairness.attestation.every_eval_ever import RELATIONSHIPS, evaluation_log
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.escaping import escape_controls
@@ -167,31 +165,6 @@ def test_end_at_infinity_is_no_interval_of_the_schema() -> None:
     score = log["evaluation_results"][0]["score_details"]
     assert "confidence_interval" not in score["uncertainty"]
     assert score["details"]["interval"] == "[0.75, null]"
-    (entry,) = eval_results(view, None, {"id": "us/hiring"})
-    assert "95% CI 0.75 to unbounded" in entry["notes"]
-
-
-def test_results_of_the_hub_have_its_fields() -> None:
-    view = report_views.view(rows())
-    entries = eval_results(view, HUB, {"id": "us/hiring", "revision": "abc"}, None, "https://example.org/report")
-    assert yaml.safe_load(_yaml(entries)) == entries
-    assert [entry["dataset"]["task_id"] for entry in entries] == ["test_alike", "test_bias"]
-    first = entries[0]
-    assert list(first) == ["dataset", "value", "date", "source", "notes"]
-    assert (first["value"], first["source"]) == (1.0, {"url": "https://example.org/report"})
-    assert "95% CI 0.95 to 1.05; accepted: 0.8 to 1.2; verdict: fair; 100 items, 200 attempts" in first["notes"]
-
-
-def test_tasks_choose_and_name_results() -> None:
-    view = report_views.view(rows())
-    (entry,) = eval_results(view, HUB, {"id": "us/hiring"}, {"test_bias": "bias"})
-    assert (entry["dataset"]["task_id"], entry["value"]) == ("bias", 0.6)
-    for tasks, line in (
-        ({"test_bais": "bias"}, "did you mean 'test_bias'"),
-        ({"test_refusals": "x"}, "it has no estimate: no attempts"),
-    ):
-        with pytest.raises(FairnessError, match=line):
-            eval_results(view, HUB, {"id": "us/hiring"}, tasks)
 
 
 @pytest.mark.parametrize(
@@ -203,13 +176,10 @@ def test_hostile_texts_stay_texts(hostile: str) -> None:
     log = evaluation_log(view, hostile, hostile, "other")
     check_log(log)
     assert log["source_metadata"]["source_organization_name"] == escape_controls(hostile)
-    entries = yaml.safe_load(_yaml(eval_results(view, hostile, {"id": hostile}, None, hostile)))
-    assert entries[0]["source"]["url"] == escape_controls(hostile)
-    assert entries[0]["value"] == 0.6
 
 
 def test_unknown_model_is_refused() -> None:
     with pytest.raises(FairnessError, match="no threshold on 'gpt'"):
         evaluation_log(report_views.view(rows()), "gpt", "us", "other")
     with pytest.raises(FairnessError, match="2 models: name one with --model"):
-        eval_results(report_views.view(rows()), None, {"id": "us/hiring"})
+        evaluation_log(report_views.view(rows()), None, "us", "other")

@@ -89,20 +89,25 @@ from tests.helpers.lm_eval_runs import HashedLM
 manager = TaskManager(include_defaults=False, include_path="tasks")
 assert simple_evaluate(HashedLM(), tasks=["local_choices"], task_manager=manager)["results"]["local_choices"]
 """
+TEST_LM_EVAL = """
+from pytest_fairness.harnesses.lm_eval import LmEvalTask
+
+TestChoices = LmEvalTask("local_choices", include=["tasks"]).tests("0 <= acc <= 1")
+"""
+TEST_INSPECT = """
+from pytest_fairness.harnesses.inspect_ai import InspectTask
+
+TestScreening = InspectTask("inspect_task.py@screening").tests("0 <= accuracy <= 1")
+"""
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def commands() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Return the command of each side, by harness."""
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_fairness.plugin", "-p", "no:cacheprovider"]
-    lm_eval = [
-        *("--fairness-lm-eval=local_choices", "--fairness-lm-eval-include=tasks"),
-        "--fairness-lm-eval-threshold=0 <= acc <= 1",
-    ]
-    inspect = ["--fairness-inspect=inspect_task.py@screening", "--fairness-inspect-threshold=0 <= accuracy <= 1"]
     return {
-        "lm_eval": {"theirs": [sys.executable, "lm_eval_run.py"], "ours": [*pytest, *lm_eval]},
-        "inspect_ai": {"theirs": [sys.executable, "inspect_run.py"], "ours": [*pytest, *inspect]},
+        "lm_eval": {"theirs": [sys.executable, "lm_eval_run.py"], "ours": [*pytest, "test_lm_eval.py"]},
+        "inspect_ai": {"theirs": [sys.executable, "inspect_run.py"], "ours": [*pytest, "test_inspect.py"]},
     }
 
 
@@ -115,6 +120,8 @@ def write_project(folder: Path, documents: int) -> None:
         ("inspect_task", INSPECT_TASK),
         ("inspect_run", INSPECT_RUN),
         ("lm_eval_run", LM_EVAL_RUN),
+        ("test_lm_eval", TEST_LM_EVAL),
+        ("test_inspect", TEST_INSPECT),
     ):
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

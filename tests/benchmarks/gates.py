@@ -2,7 +2,7 @@
 
     python tests/benchmarks/gates.py hiring --runs 100 --json hiring.json
 
-Runs are simulated as ``pytest-fairness plan`` simulates them, from the assumptions of the plan and those that the suite
+Runs are simulated as ``--fairness-plan`` simulates them, from the assumptions of the plan and those that the suite
 declares; all thresholds of a probe judge the same runs.
 
     python tests/benchmarks/gates.py hiring --planted --runs 20 --profile audit --json hiring.json
@@ -13,7 +13,7 @@ large as the bound, where nothing may be called fair. Asymmetry has to be given 
 
     python tests/benchmarks/gates.py hiring --certify --json hiring.json
 
-certifies every threshold on the first of these runs, as ``pytest-fairness certify`` does on a stored one. All add to
+certifies every threshold on the first of these runs, as ``pytest --fairness-certify`` does on a stored one. All add to
 what the file has. `tests/benchmarks/cards.py` writes the figures into the suites' cards.
 """
 

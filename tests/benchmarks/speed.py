@@ -44,6 +44,8 @@ def test_case(number):
 """
 START = 20
 """Items of a suite of which nearly all that it costs is its start."""
+PAIRS = 15
+"""Pairs of runs whose difference is a few hundredths of a second."""
 PLAIN = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 OURS = [*PLAIN, "-p", "pytest_fairness.plugin"]
 STORED = [*OURS, "--fairness-model=simulated:yes-no"]
@@ -124,6 +126,17 @@ def server() -> Iterator[str]:
         yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
     finally:
         process.communicate()
+
+
+def unused(table: Table, folder: Path) -> None:
+    """Measure what the plugin adds to a project that does not use it, in pairs of runs."""
+    title = "start: unused, above pytest without the plugin"
+    if table.wants(title):
+        suite(folder, "unused", EMPTY, START)
+        cost_of(OURS, folder / "unused")
+        pairs = [(cost_of(OURS, folder / "unused"), cost_of(PLAIN, folder / "unused")) for _ in range(PAIRS)]
+        added = statistics.median(ours.cpu - plain.cpu for ours, plain in pairs)
+        table.value(title, 1000 * added, "ms CPU", 30)
 
 
 def stored(table: Table, folder: Path, items: int) -> None:
@@ -250,6 +263,7 @@ def main() -> None:
     table = Table(options.rounds, options.only)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        unused(table, folder)
         stored(table, folder, max(200, int(options.share * 60_000)))
         asking(table, folder, options.share)
         judging(table, folder, max(2_000, int(options.share * 200_000)))

@@ -10,8 +10,8 @@ from pytest_fairness import cli
 from pytest_fairness.cli.main import main
 
 COMMANDS = (
-    "certify", "compare", "design", "export", "import", "merge", "new", "plan", "prune", "report", "schema", "vary",
-    "verify",
+    "accept", "audit", "compare", "design", "export", "history", "import", "items", "list", "merge", "models", "new",
+    "prune", "report", "schema", "vary",
 )  # fmt: skip
 
 
@@ -26,8 +26,7 @@ def shown_help(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [line.split()[0] for line in shown_help(capsys).splitlines() if line[:4] == "    " and line[4:5].strip()]
-    assert set(COMMANDS) <= set(listed)
-    assert listed == sorted(listed)
+    assert listed == list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

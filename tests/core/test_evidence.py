@@ -145,7 +145,7 @@ def test_malformed_files_are_refused_in_one_line(change: tuple[str, str], error:
 
 
 def test_missing_file_names_the_option(tmp_path: Path) -> None:
-    with pytest.raises(FairnessError, match=r"--fairness-evidence names .*: there is no such file"):
+    with pytest.raises(FairnessError, match=r"pyproject.toml: evidence names .*: there is no such file"):
         read_clauses(tmp_path / "no.toml")
 
 

@@ -131,10 +131,11 @@ GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_ancho
 @pytest.mark.slow
 def test_assessments_of_hiring_are_scored(project: Project, folder: Path) -> None:
     """Run the shipped suite on texts that are no assessments."""
+    project.configure(data={"embeddings": str(folder)})
     run = run_shipped(
         project,
         *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
-        *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
+        *("--fairness-model", "simulated:fair"),
     )
     means = [row for row in run.results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
     assert means, run.output
@@ -362,7 +363,7 @@ def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | 
     assert message.startswith("the embedding model Qwen/Qwen3-Embedding-0.6B is not in the cache of Hugging Face, and ")
     assert f"cannot be downloaded from {endpoint}: " in message
     assert reason in message
-    assert message.endswith("by --fairness-data embeddings=DIR")
+    assert message.endswith('by embeddings = "DIR" in [tool.pytest-fairness.data]')
     first, second = map(float, seconds.split())
     assert first < 60
     assert second < first

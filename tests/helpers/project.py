@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,24 @@ class Project:
             self._written += 1
             at = time.time() + self._written
             os.utime(file, (at, at))
+
+    def configure(self, **tables: Mapping[str, object]) -> None:
+        """Write tables of this plugin into the project's pyproject.toml: ``data={"bbq": "here"}``."""
+
+        def toml(value: object) -> str:
+            if not isinstance(value, Mapping):
+                return json.dumps(value)
+            return f"{{{', '.join(f'{json.dumps(key)} = {toml(part)}' for key, part in value.items())}}}"
+
+        lines = [
+            line
+            for table, values in tables.items()
+            for line in (
+                f"[tool.pytest-fairness.{table}]",
+                *(f"{json.dumps(key)} = {toml(value)}" for key, value in values.items()),
+            )
+        ]
+        (self.path / "pyproject.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def write_suite(
         self,

@@ -149,7 +149,9 @@ FILES: dict[str, Callable[[Path], None]] = {
 def run_section(name: str, pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
     """Write the files of a section, run its commands, and return the results file."""
     section = SECTIONS[name]
-    for file, content in re.findall(r"^`(\S+)`:\n\n```yaml\n(.+?)```", section, flags=re.MULTILINE | re.DOTALL):
+    for file, content in re.findall(
+        r"^`(\S+)`:\n\n```(?:yaml|python)\n(.+?)```", section, flags=re.MULTILINE | re.DOTALL
+    ):
         (pytester.path / file).write_text(content, encoding="utf-8")
         assert len(content.splitlines()) <= 5
     (commands,) = re.findall(r"```sh\n(.+?)```", section, flags=re.DOTALL)

@@ -264,7 +264,9 @@ def test_hanging_call_times_out_and_ends_the_model(*, is_async: bool) -> None:
     model = as_model(function, "r")
 
     async def answer_twice() -> None:
-        with pytest.raises(TransientError, match=r"took longer than 0\.1 s: --fairness-timeout SECONDS") as caught:
+        with pytest.raises(
+            TransientError, match=r"took longer than 0\.1 s: its attribute `fairness_timeout`"
+        ) as caught:
             await model.answer(Prompt("x"), 0)
         assert caught.value.kind == "timeout"
         with pytest.raises(FatalError, match="was not called: calls before it have not ended"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models.aliases import follow, read_aliases
+from pytest_fairness.models.aliases import follow, naming_alias, read_aliases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.env_file import read_environment
 from pytest_fairness.models.names import ModelName
@@ -131,6 +131,32 @@ def test_aliases_are_read_and_followed(tmp_path: Path) -> None:
     assert model.name == "openai:gpt-5-mini?seed=1"
 
 
+def test_table_of_an_alias_is_the_name_with_its_parameters(tmp_path: Path) -> None:
+    text = """
+[tool.pytest-fairness.prices]
+prod = {input = 1, output = 2}
+
+[tool.pytest-fairness.models.prod]
+provider = "openai"
+name = "gpt-5-mini"
+temperature = 0.5
+seed = 7
+stop = ["a", "b & c"]
+extra = {top_k = 5}
+
+[tool.pytest-fairness.models]
+live = "prod"
+"""
+    aliases = read_aliases(_project(tmp_path, text))
+    model = resolve("live", aliases=aliases, context=ModelContext())
+    same = 'openai:gpt-5-mini?temperature=0.5&seed=7&stop=["a","b%20%26%20c"]&extra={"top_k":5}'
+    assert model.name == resolve(same, aliases={}, context=ModelContext()).name
+    with pytest.raises(FairnessError, match=r"pyproject\.toml:5: .*knows no parameter 'temprature'"):
+        aliases = read_aliases(_project(tmp_path, text.replace("temperature", "temprature")))
+        with naming_alias(tmp_path, "prod", aliases):
+            resolve("prod", aliases=aliases, context=ModelContext())
+
+
 def test_unknown_alias_lists_similar_ones() -> None:
     with pytest.raises(FairnessError, match=r"'smal' is no alias .* did you mean 'small'"):
         follow("smal", {"small": "openai:x"})
@@ -150,6 +176,15 @@ def test_circular_aliases_are_refused() -> None:
         ("[tool.pytest-fairness.models]\n\nmini = 3\n", 3, "model alias 'mini' is 3"),
         ('[tool.pytest-fairness.models]\n"a:b" = "openai:x"\n', 2, "would hide a full name"),
         ("[tool.pytest-fairness]\nmodels = 3\n", 2, "'models' is no table"),
+        ('[tool.pytest-fairness.models.mini]\nname = "x"\n', 1, "'mini' has no provider: write provider = \"openai\""),
+        ('[tool.pytest-fairness.models.mini]\nprovider = "openai"\nname = 5\n', 1, "'mini' has name = 5"),
+        ('[tool.pytest-fairness.models.mini]\nprovider = "a:b"\nname = "x"\n', 1, "provider is 'a:b'"),
+        ('[tool.pytest-fairness.models.mini]\nprovider = "openai"\nname = "x?y"\n', 1, "name is 'x?y'"),
+        (
+            '[tool.pytest-fairness.models.mini]\nprovider = "openai"\nname = "x"\nseed = 2020-01-01\n',
+            1,
+            "seed is datetime.date(2020, 1, 1): it must be a text, a number",
+        ),
         ("tool = 3\n", 1, "'tool' is no table"),
     ],
 )

@@ -97,10 +97,11 @@ def test_first_run_without_a_version_says_what_further_runs_cost(project: Projec
 
 @pytest.mark.slow
 def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
-    project.write_suite("", conftest=project_sources.application(body=HANGS), count=4)
-    result = project.run("--fairness-timeout=2", "--fairness-concurrency=4")
+    conftest = project_sources.application(body=HANGS, after="application.fairness_timeout = 2")
+    project.write_suite("", conftest=conftest, count=4)
+    result = project.run("--fairness-concurrency=4")
     assert result.parseoutcomes() == {"passed": 3, "failed": 1}
-    assert "took longer than 2 s: --fairness-timeout SECONDS allows more (asked 3 times)" in " ".join(
+    assert "took longer than 2 s: its attribute `fairness_timeout` allows more (asked 3 times)" in " ".join(
         shown(result).split()
     )
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import QUIET, Project, every_mode, first_in_every_mode, in_one_process, shown
+from tests.helpers.project import QUIET, Project, every_mode, first_in_every_mode, in_one_process, shown, unwrapped
 
 
 def usage_error(result: pytest.RunResult) -> str:
@@ -49,13 +49,8 @@ def test_python_without_asserts_may_run_other_tests(project: Project) -> None:
         (("--fairness-repetitions=-2",), "--fairness-repetitions is -2"),
         (("--fairness-sample=0",), "--fairness-sample is 0"),
         (("--fairness-concurrency=0",), "--fairness-concurrency is 0"),
-        (("--fairness-data=bbq",), "write SUITE=DIR"),
-        (("--fairness-data==x",), "write SUITE=DIR"),
         (("--fairness-judge=opnai:x",), "did you mean 'openai'"),
         (("--fairness-repetitions=1000000000000",), "it must be at most 10,000"),
-        (("--fairness-looks=3",), "--fairness-looks needs --fairness-resolve"),
-        (("--fairness-rate=3",), "--fairness-rate needs --fairness-plan"),
-        (("--fairness-data=hiring=nowhere",), "hiring=nowhere: there is no such folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -92,16 +87,14 @@ def people(data):
     yield ProbeItem("a", [Prompt(f"Should a man in {folder} be hired?")])
 """
     project.write_suite(people=items)
-    assert "--fairness-data hiring=nowhere: there is no such folder" in usage_error(
-        project.run("--fairness-data=hiring=nowhere")
-    )
-    (project.path / "pytest.ini").write_text("[pytest]\nfairness_data = hiring=nowhere\n", encoding="utf-8")
+    project.configure(data={"hiring": "nowhere"})
     result = project.run()
     result.assert_outcomes(errors=2)
-    assert "there is no such folder" in shown(result)
-    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    text = unwrapped(result)
+    assert f"[tool.pytest-fairness.data] hiring is {project.path / 'nowhere'}: there is no such folder" in text
+    project.configure(data={"hiring": "here"})
     (project.path / "here").mkdir()
-    project.run("--fairness-data=hiring=here", "-k", "test_hiring[").assert_outcomes(passed=1)
+    project.run("-k", "test_hiring[").assert_outcomes(passed=1)
     assert str(project.path / "here") in next(iter(project.calls()))
 
 
@@ -218,8 +211,8 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
         ('fairness_sample = "0"', "fairness_sample is 0: it must be at least 1"),
         ('fairness_max_age = "20"', "fairness_max_age is '20': write days, hours or weeks"),
         ('fairness_fresh = "maybe"', "fairness_fresh is 'maybe': it must be true or false"),
-        ('fairness_tpm = "1e-300"', "fairness_tpm is 1e-300: it must be above 0.001"),
-        ('fairness_timeout = "1e300"', "fairness_timeout is 1e+300: it must be above 0 and at most 1e+12"),
+        ('fairness_max_minutes = "1e300"', "fairness_max_minutes is 1e+300: it must be above 0 and at most 1e+12"),
+        ('fairness_tpm = "600"', "fairness_tpm is gone: write tpm into the model's table"),
     ],
 )
 def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, message: str) -> None:

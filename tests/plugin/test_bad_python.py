@@ -118,7 +118,9 @@ def usage_faults(project: Project, case: str, words: str, args: list[str]) -> li
     return find_fault(case, [line for line in result.errlines if line.strip()], words, most=1)
 
 
-@pytest.mark.parametrize("option", ["--fairness-sample=1e1", "--fairness-max-minutes=$5", "--fairness-rpm=60,000"])
+@pytest.mark.parametrize(
+    "option", ["--fairness-sample=1e1", "--fairness-max-minutes=$5", "--fairness-max-requests=60,000"]
+)
 def test_numbers_are_read_as_people_write_them(project: Project, option: str) -> None:
     project.write(conftest=MODEL, test_bad=HEAD.replace("COUNT", "12") + PROBE)
     items = 10 if "sample" in option else 12

@@ -38,7 +38,8 @@ def server() -> Iterator[Batches]:
 def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) -> None:
     project.write(test_hiring=project_sources.suite(count=20))
     model = f"--fairness-model={server.model('openai')}"
-    args = (model, "--fairness-batch=submit", "-rs", "--fairness-price=1000/2000")
+    project.configure(prices={"default": {"input": 1000, "output": 2000}})
+    args = (model, "--fairness-batch=submit", "-rs")
     result = project.run(*args)
     counts = result.parseoutcomes()
     assert (counts["skipped"], counts["failed"]) == (20, 1)

@@ -14,7 +14,7 @@ from tests.helpers.chat_server import INPUT, OUTPUT, serving
 from tests.helpers.dry_runs import simulate_few_samples
 from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, unwrapped, with_workers
 
-PRICE = "--fairness-price=1000/2000"
+PRICES = {"default": {"input": 1000, "output": 2000}}
 """USD per million tokens: a call costs 2.00 USD."""
 
 
@@ -81,8 +81,9 @@ def test_retries_count_toward_the_cap(project: Project) -> None:
 @every_mode
 def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=20))
+    project.configure(prices=PRICES)
     with serving() as server:
-        result = project.run(f"--fairness-model={server.model}", "--fairness-budget=25", PRICE)
+        result = project.run(f"--fairness-model={server.model}", "--fairness-budget=25")
         assert len(server.requests) in (11, 12)  # of two processes, one may have held what the other could use
         spent = 2.0 * len(server.requests)
         run = project.results()["run"]
@@ -90,7 +91,7 @@ def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> Non
         assert f"${spent:.2f}" in unwrapped(result)
         assert project.row()["message"].startswith("undecided: the budget of 25.00 USD was reached: ")
         assert "40 calls to make, 0 in the store; about" in unwrapped(result)
-        again = project.run(f"--fairness-model={server.model}", "--fairness-budget=100", PRICE)
+        again = project.run(f"--fairness-model={server.model}", "--fairness-budget=100")
         assert project.row()["verdict"] == "fair"
         assert sorted(server.requests) == sorted(set(server.requests))
         assert len(server.requests) == 40
@@ -177,8 +178,9 @@ def test_plan_names_the_questions_of_graders(project: Project, monkeypatch: pyte
 @pytest.mark.slow
 def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None:
     write_asking_grader(project)
+    project.configure(prices=PRICES)
     with serving() as server:
-        arguments = (f"--fairness-model={server.model}", PRICE)
+        arguments = (f"--fairness-model={server.model}",)
         project.run("--fairness-max-requests=15", *arguments)
         before = len(server.requests)
         assert before in (14, 15), "the end of the run can be quicker than the last request"
@@ -199,12 +201,11 @@ def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None
     [
         (
             ("--fairness-budget=5",),
-            r"the price of openai:tiny\S* is not known, and --fairness-budget needs it: .*tokens\)$",
+            r"the price of openai:tiny\S* is not known, and --fairness-budget needs it: write it into \[tool",
         ),
         (("--fairness-budget=0",), "--fairness-budget is 0: it must be above 0"),
         (("--fairness-max-requests=0",), "--fairness-max-requests is 0: it must be at least 1"),
         (("--fairness-max-minutes=-1",), "--fairness-max-minutes is -1: it must be above 0"),
-        (("--fairness-price=openai:tiny=3",), "--fairness-price is 'openai:tiny=3': write IN/OUT in USD"),
     ],
 )
 def test_invalid_caps_are_refused(project: Project, arguments: tuple[str, ...], message: str) -> None:
@@ -219,7 +220,8 @@ def test_application_needs_a_given_price(project: Project) -> None:
     result = project.run("--fairness-budget=5")
     assert "the price of function:" in unwrapped(result)
     assert project.calls().total() == 0
-    project.run("--fairness-budget=5", "--fairness-price=1/1")
+    project.configure(prices={"default": {"input": 1, "output": 1}})
+    project.run("--fairness-budget=5")
     assert project.row()["verdict"] == "fair"
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
 from pytest_fairness.planning import error_rates as under_test
 from pytest_fairness.stats.linear_estimate import LinearEstimate
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import N2, QUIET, Project, failures, shown, unwrapped
+from tests.helpers.project import N2, Project, failures, shown, unwrapped
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -273,17 +272,3 @@ def test_application_is_not_called(project: Project) -> None:
     assert not project.calls()
     (row,) = certificates(project).values()
     assert row["model"] == "function:conftest.application"
-
-
-@pytest.mark.slow
-def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(QUIET))
-    write(project, RATIO, RATE, count=40)
-    run = measure(project)
-    monkeypatch.chdir(project.path)
-    for arguments in ([], ["latest"], [run[:8]], ["-q", "-k", "ratio"], [run, "test_hiring.py", "-q"]):
-        (project.path / "certify.json").unlink(missing_ok=True)
-        status = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
-        assert status == 0
-        assert (project.path / "certify.json").exists()
-    assert main.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR

@@ -282,7 +282,8 @@ def test_hostile_titles_and_reasons_stay_text(
         for number, title in enumerate(TITLES)
     ]
     write(project, 0.4, *tests)
-    (project.path / "pytest.ini").write_text("[pytest]\nfairness_evidence = laws.toml\n", encoding="utf-8")
+    keys = '[tool.pytest-fairness]\nevidence = "laws.toml"\n'
+    (project.path / "pyproject.toml").write_text(keys, encoding="utf-8")
     (project.path / "laws.toml").write_text(LAWS, encoding="utf-8")
     project.run("-m", "threshold", "--fairness-json=first.json")
     project.pytester.chdir()

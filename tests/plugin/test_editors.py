@@ -45,7 +45,7 @@ def test_plain(model): pass
 @pytest.fixture
 def suites(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a project with a suite in Python, one in YAML, and one that is broken."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none -p fairness-search")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")
     project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, MORE, count=2))
     (project.path / "visit.probe.yaml").write_text(YAML, encoding="utf-8")
     (project.path / "broken.probe.yaml").write_text(BROKEN, encoding="utf-8")

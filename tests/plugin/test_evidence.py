@@ -1,4 +1,4 @@
-"""The evidence map in a run: in the results file and the report, from an option or an ini key, and when malformed."""
+"""The evidence map in a run: in the results file and the report, of pyproject.toml, and when malformed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers.project import Project, in_one_process, shown
 
+EVIDENCE = '[tool.pytest-fairness]\nevidence = "laws.toml"\n'
 ENTRY = """\
 [[clause]]
 framework = "House <script>alert(1)</script>"
@@ -20,13 +21,12 @@ match = [{probe = ["test_hiring"]}]
 
 
 @in_one_process
-@pytest.mark.parametrize("key", ["option", "ini"])
-def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None:
+def test_own_clause_is_in_results_and_report(project: Project) -> None:
     project.write_suite()
+    (project.path / "pyproject.toml").write_text(EVIDENCE)
     (project.path / "laws.toml").write_text(ENTRY)
     options = [f"--fairness-{name}" for name in ("json=results.json", "report=report.html")]
-    option = "--fairness-evidence=laws.toml" if key == "option" else "-ofairness_evidence=laws.toml"
-    result = project.run(*options, option)
+    result = project.run(*options)
     assert "INTERNALERROR" not in shown(result)
     evidence = json.loads((project.path / "results.json").read_text())["evidence"]
     (entry,) = [entry for entry in evidence if entry["clause"] == "7"]
@@ -42,7 +42,8 @@ def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None
 def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> None:
     project.write_suite()
     (project.path / "laws.toml").write_text(ENTRY.replace("subject", "subjct"))
-    result = project.run("--fairness-evidence=laws.toml")
+    (project.path / "pyproject.toml").write_text(EVIDENCE)
+    result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "laws.toml:4: an entry has no 'subjct'; did you mean 'subject'" in shown(result)
     assert not project.calls(), "nothing was requested"

@@ -76,8 +76,6 @@ NATIVE = {
     "fairness_max_minutes": "2.5",
     "fairness_resolve": "true",
     "fairness_offline": '"no"',
-    "fairness_looks": '"4"',
-    "fairness_price": '["0/0"]',
     "fairness_where": '"sex=man"',
     "fairness_model": '"simulated:a"',
 }
@@ -87,8 +85,7 @@ from pytest_fairness.plugin.session import SESSION
 def test_settings(fairness_session):
     chosen = fairness_session.settings
     assert (chosen.sample, chosen.seed, chosen.budget, chosen.max_minutes) == (3, 7, 5.0, 2.5)
-    assert (chosen.resolve, chosen.offline, chosen.looks) == (True, False, 4)
-    assert (chosen.prices, chosen.where) == ({"": (0.0, 0.0)}, {"sex": ("man",)})
+    assert (chosen.resolve, chosen.offline, chosen.where) == (True, False, {"sex": ("man",)})
     assert chosen.models == ("simulated:a",)
     assert isinstance(chosen.budget, float)
 """

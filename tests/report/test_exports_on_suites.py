@@ -13,7 +13,6 @@ SUITES = ("agents", "asymmetry", "bbq", "emotion", "gender", "hiring")
 ARGUMENTS = {
     "asymmetry": [],
     "bbq-pairs": [],
-    "eval-results": ["--dataset", "owner/name", "--model", "simulated:demo"],
     "every-eval-ever": ["--model", "simulated:demo"],
     "impact-ratios": ["--grade", "advance", "--sex", "gender", "--ethnicity", "ethnicity"],
     "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
@@ -22,7 +21,6 @@ ARGUMENTS = {
 WRITES = {
     "asymmetry": {"asymmetry"},
     "bbq-pairs": {"bbq"},
-    "eval-results": {"agents", "bbq", "emotion", "gender", "hiring"},
     "every-eval-ever": set(SUITES),
     "impact-ratios": {"hiring"},
     "labels": {"hiring"},
@@ -32,7 +30,6 @@ WRITES = {
 REASONS = {
     "asymmetry": "the run has no sample of asymmetry",
     "bbq-pairs": "the run has no sample of pairs",
-    "eval-results": "the run has no threshold with an estimate",
     "impact-ratios": "no probe of the run has a grade 'advance'",
     "labels": "no probe has a grade 'advance'",
 }

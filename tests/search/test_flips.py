@@ -55,7 +55,7 @@ def write(project: Project, body: str = FLIPPING, arguments: str = "YesNo()", se
 def searching(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """Yield a project with the plugin of hypothesis."""
     before = hypothesis.settings.get_current_profile_name()
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none -p _hypothesis_pytestplugin -p fairness-search")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none -p _hypothesis_pytestplugin")
     yield project
     hypothesis.settings.load_profile(before)
 
@@ -145,10 +145,16 @@ def test_every_model_of_the_run_is_searched(searching: Project) -> None:
     ]
 
 
+def test_search_starts_the_plugin(searching: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p _hypothesis_pytestplugin")
+    write(searching, arguments="YesNo(), n=3")
+    assert "n is 3" in shown(searching.bare_run())
+
+
 def test_hostile_texts_are_escaped_in_all_outputs(searching: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = searching.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p _hypothesis_pytestplugin -p fairness-search -p fairness-search")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p _hypothesis_pytestplugin")
     write(searching)
     file = searching.path / "test_words.py"
     text = file.read_text(encoding="utf-8").replace('"boxing"', '"boxing <b>x</b> \\u202e|"')

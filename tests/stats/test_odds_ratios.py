@@ -284,32 +284,6 @@ def test_distance_from_a_baseline_is_on_odds(of_rows: Make, count: Count) -> Non
     assert full.against(old).odds_ratio("yes", **PAIR).invalid == reason
 
 
-def test_history_narrows_it(draw: Draw) -> None:
-    """Adjust a sample of 60 of 400 items by two earlier models whose answers follow the same items."""
-    from pytest_fairness.stats import table_reader
-
-    def rows(seed: int, items: range) -> list[Any]:
-        generator = np.random.default_rng(seed)
-        hard = np.random.default_rng(9).normal(0, 1.5, (400, 2))
-        return table_reader.attempts(
-            [
-                {"item": n, "group": g, "yes": bool(generator.normal() < hard[n, k] + 0.7)}
-                for n in items
-                for k, g in enumerate("ab")
-                for _ in range(4)
-            ],
-            item="item",
-            groups=["group"],
-        )
-
-    chosen = range(0, 400, 5)
-    history = [attempt for seed in (1, 2) for attempt in rows(seed, range(400))]
-    plain = Measured(rows(3, chosen)).odds_ratio("yes", **PAIR)
-    adjusted = Measured(rows(3, chosen), history=history).odds_ratio("yes", **PAIR)
-    assert "adjusted by" in adjusted.title
-    assert math.log(adjusted.high / adjusted.low) < 0.8 * math.log(plain.high / plain.low)
-
-
 def test_labels_correct_it(of_rows: Make) -> None:
     """Correct a judge with a sensitivity of 0.85 and a specificity of 0.92 of rates of 0.4 and 0.5."""
     generator = np.random.default_rng(5)

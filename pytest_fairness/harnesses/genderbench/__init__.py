@@ -6,5 +6,6 @@
 """
 
 from pytest_fairness.harnesses.genderbench.probe import GenderBenchProbe
+from pytest_fairness.harnesses.genderbench.tests import genderbench_tests
 
-__all__ = ["GenderBenchProbe"]
+__all__ = ["GenderBenchProbe", "genderbench_tests"]

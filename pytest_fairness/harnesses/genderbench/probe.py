@@ -199,7 +199,7 @@ class GenderBenchProbe:
             if not data.hub("genderbench"):
                 raise FairnessError(
                     f"GenderBench's {self.name} reads kinit/gest from the Hugging Face hub: allow it with "
-                    f"--fairness-data genderbench=hub, or name a folder with {file}: genderbench=DIR"
+                    f'genderbench = "hub" in [tool.pytest-fairness.data], or name a folder with {file} there'
                 )
             return
         import pandas as pd

@@ -16,7 +16,8 @@ from pytest_fairness.harnesses.inspect_ai.log_import import unread_reason
 from pytest_fairness.harnesses.inspect_ai.package import inspect_module, undisturbed
 from pytest_fairness.harnesses.inspect_ai.sample_run import ModelCall, SampleRun, metadata_of
 from pytest_fairness.harnesses.package import grade_of
-from pytest_fairness.harnesses.task import SCORES, HarnessTask
+from pytest_fairness.harnesses.task import SCORES
+from pytest_fairness.harnesses.task_tests import CollectableTask
 
 if TYPE_CHECKING:
     from pytest_fairness import Measured
@@ -139,7 +140,7 @@ def _plain(score: Any) -> dict[str, Any]:
     return fields
 
 
-class InspectTask(HarnessTask):
+class InspectTask(CollectableTask):
     """A task of inspect_ai, by its file or package.
 
     Args:
@@ -180,6 +181,14 @@ class InspectTask(HarnessTask):
             FairnessError: It cannot be loaded, or needs what is not supported.
         """
         return LoadedTask(self.name, self.task_arguments, self._root)
+
+    def load_all(self) -> dict[str, InspectTask]:
+        """Return this task by its name.
+
+        Raises:
+            FairnessError: It cannot be loaded, or needs what is not supported.
+        """
+        return {self.loaded.name: self}
 
     @property
     def arguments(self) -> dict[str, Any]:

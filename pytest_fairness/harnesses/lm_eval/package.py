@@ -180,7 +180,7 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
         include = [*include, path.parent]
     for folder in include:
         if not folder.is_dir():
-            raise FairnessError(f"--fairness-lm-eval-include is {folder}: there is no such folder")
+            raise FairnessError(f"include names {folder}: there is no such folder")
     # To look through the package's files takes a second: only where the user's own folders have no such task.
     searches: Sequence[Callable[[], list[Path]]] = (lambda: list(include), lambda: _folders_naming(name))
     for search in searches:

@@ -15,7 +15,8 @@ from pytest_fairness.harnesses.lm_eval.loaded_task import UNREAD, Document, Docu
 from pytest_fairness.harnesses.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.harnesses.lm_eval.questions import generated_response, likelihood_responses
 from pytest_fairness.harnesses.package import grade_of
-from pytest_fairness.harnesses.task import SCORES, HarnessTask
+from pytest_fairness.harnesses.task import SCORES
+from pytest_fairness.harnesses.task_tests import CollectableTask
 
 if TYPE_CHECKING:
     from pytest_fairness import Estimate, Measured
@@ -155,7 +156,7 @@ GroupOf = str | Callable[[Mapping[str, Any]], object]
 """A field of a document, a dotted path of fields, or a function of a document; None and "" are no group."""
 
 
-class LmEvalTask(HarnessTask):
+class LmEvalTask(CollectableTask):
     """A task of lm_eval, by its name or YAML file.
 
     Args:

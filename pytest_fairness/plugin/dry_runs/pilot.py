@@ -14,7 +14,8 @@ from pytest_fairness.planning.predictions import FEWEST_SOURCES
 from pytest_fairness.plugin.cost_estimate import assumed_output, calls_by_grader, most_grader_calls
 from pytest_fairness.plugin.judges import UNNAMED_JUDGE
 from pytest_fairness.plugin.measurement import LazyMeasured
-from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.project_settings import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.sequential_looks import MOST_LOOKS
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -22,15 +23,12 @@ if TYPE_CHECKING:
 
     from pytest_fairness.core.attempts import Answer
     from pytest_fairness.core.items import Prompt
-    from pytest_fairness.plugin.earlier_answers import EarlierModel
     from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.pilot_samples import AdjustedSampler, PilotSampler, SourcePool
+    from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
     from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation
     from pytest_fairness.store.samples import StoredSample
 
-MOST_RUNS = 10
-"""The most runs of the store that are tried for the adjustment, if no run is named."""
 CHARACTERS = 4
 """Characters per token of a prompt, if no stored answer shows it."""
 
@@ -48,13 +46,12 @@ class PilotData:
         self._fairness, self._measured = fairness, measured
         self.is_propensity = measured.probe.is_propensity and not drawn_repetitions
         settings = fairness.settings
-        self.look = measured.first_look(settings.looks if settings.resolve else 1)
+        self.look = measured.first_look(MOST_LOOKS if settings.resolve else 1)
         """The first of the planned looks."""
         self.probe, self.model = measured.probe, measured.subject
         self.repetitions = drawn_repetitions or fairness.work.repetitions(self.probe)
         self._simulations: dict[int, Simulation] = {}
         """Simulations by repetitions."""
-        self._samplers: list[AdjustedSampler] = []
         self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
 
     def with_drawn_answers(self) -> PilotData | None:
@@ -139,35 +136,6 @@ class PilotData:
         if self._sample is None or self._pilot is None:
             return None
         return Measured(self._sample.attempts, extremes=self._sample.extremes, **arguments)
-
-    @cached_property
-    def earlier_models(self) -> Sequence[EarlierModel]:
-        """Other models that have answered every item, from the runs of --fairness-adjust or the latest ones."""
-        from pytest_fairness.plugin.earlier_answers import load_earlier_answers
-
-        settings = self._fairness.settings
-        if not settings.store.exists():
-            return ()
-        runs = self._fairness.store.runs
-        run_ids = settings.adjust or runs.with_samples_of({self.probe.id}, self._fairness.run)[:MOST_RUNS]
-        return load_earlier_answers(runs, run_ids, self.probe, self.model.key, list(self._measured.graders)).models
-
-    def adjusted_samplers(self, most: int) -> Sequence[AdjustedSampler]:
-        """Return samplers of at most ``most`` earlier models, each adjusted by all others; none for fewer than two."""
-        from pytest_fairness.plugin.earlier_answers import EarlierAnswers
-        from pytest_fairness.stats.measured import Measured
-        from pytest_fairness.stats.pilot_samples import AdjustedSampler
-
-        models = self.earlier_models
-        if len(models) < 2 or self.probe.labels or self.is_propensity:  # these estimates are not adjusted
-            return ()
-        if not self._samplers:
-            extremes = EarlierAnswers(models).extremes(self._measured.extremes)
-            for model in models[:most]:
-                history = [attempt for other in models if other is not model for attempt in other.attempts]
-                adjusted = Measured(model.attempts, extremes=extremes, history=history, **self._arguments)
-                self._samplers.append(AdjustedSampler(adjusted))
-        return self._samplers
 
     def orders(self, items: int, number: int) -> Sequence[Codes]:
         """Return random orders of items, whose first N items are a sample of N.
@@ -261,16 +229,17 @@ class PilotData:
     def _assumptions(self) -> Assumptions:
         from pytest_fairness.stats.simulation import Assumptions
 
-        assumed = dict(self._fairness.settings.assume)
+        assumptions = self._fairness.settings.project.assumptions
+        assumed = {name: assumptions[name] for name in DEFAULT_ASSUMPTIONS}
         if "icc" in self.probe.expected and assumed["icc"] == DEFAULT_ASSUMPTIONS["icc"]:
             assumed["icc"] = self.probe.expected["icc"]
         return Assumptions(**assumed)
 
     @property
     def expected(self) -> Mapping[str, Mapping[Any, float]]:
-        """The shares that the suite declares for the probe's grades; a rate of ``--fairness-assume`` has precedence."""
+        """The shares that the suite declares for the probe's grades; that of the project has precedence."""
         grades = {name: shares for name, shares in self.probe.expected.items() if name != "icc"}
-        if self._fairness.settings.assume["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
+        if self._fairness.settings.project.assumptions["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
             return {name: shares for name, shares in grades.items() if not _is_rate(shares)}
         return {name: {True: shares} if isinstance(shares, float | int) else shares for name, shares in grades.items()}
 

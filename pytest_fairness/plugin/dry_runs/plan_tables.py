@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from pytest_fairness.core.dry_run_results import AdjustedPlan, CallCost, ModelPlan, NeededSample, PlannedThreshold
+from pytest_fairness.core.dry_run_results import CallCost, ModelPlan, NeededSample, PlannedThreshold
 from pytest_fairness.core.formatting import align_columns, counted
 from pytest_fairness.plugin.cost_estimate import assumed_output, format_grader_calls, reasons
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
@@ -78,8 +78,8 @@ def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:
 
 
 def _estimate_seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float | None:
-    if settings.rate is not None:
-        return calls / settings.rate
+    if pace := settings.project.assumptions.get("calls_per_second"):
+        return calls / pace
     seconds = [cost.seconds for cost in costs if cost.seconds]
     # Without the name of a model, the project tests an application.
     concurrency = settings.model_concurrency if settings.models else settings.application_concurrency
@@ -144,8 +144,6 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 f"answers take {counted(row.drawn.calls, 'call')} ({counted(row.drawn.items, 'item')}, "
                 f"{counted(row.drawn.repetitions, 'repetition')})"
             )
-        if row.adjusted and row.needed:
-            yield f"{name}: {_format_adjustment(row.adjusted)}"
         if row.labels:
             has = f"has {row.labels.has:,}"
             yield (
@@ -169,27 +167,13 @@ def _threshold_notes(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
 
 
-def _format_adjustment(plan: AdjustedPlan) -> str:
-    """Return a note on the calls that earlier models save."""
-    options = " ".join(f"--fairness-adjust {run[:8]}" for run in plan.runs)
-    if plan.models < 2:
-        return f"{options} may take fewer calls; the saving is known with two earlier models"
-    models = f"by {counted(plan.models, 'earlier model')}, each adjusted by the others (the least gain)"
-    if plan.items is None:
-        return f"{options} saves less than a tenth, or nothing, {models}"
-    return (
-        f"fair in 80% of runs takes {plan.calls:,} calls ({plan.items:,} items) with --fairness-sample {plan.items} "
-        f"{options}, {plan.plain_calls:,} calls without, {models}"
-    )
-
-
 def _format_basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     draws = [scenario.draws for row in rows for scenario in row.scenarios]
     runs = f"{counted(min(draws, default=0), 'run')}" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
-    rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
+    rate, icc = (settings.project.assumptions[name] for name in ("rate", "icc"))
     simulated = (
         f"assumptions, no measurement: groups alike, base rate {rate:g} (of several values, each equally often), "
-        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), {COMPETENCE:.0%} of answers "
+        f"correlation within items {icc:g} ([tool.pytest-fairness.assumptions] rate, icc), {COMPETENCE:.0%} of answers "
         f"as a `control` calls for, but for what a suite declares as `expected`; {runs} simulated"
     )
     resampled = f"from the pilot in the store as the truth; {runs} resampled from its items"
@@ -223,21 +207,22 @@ def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
         output = f"{assumed_output(total.model, settings):g}"
         thoughts = " with its reasoning" if reasons(total.model) else ""
         source = (
-            f"prompts at {CHARACTERS} characters a token, answers at {output}{thoughts}: --fairness-assume "
-            f"output={output}"
+            f"prompts at {CHARACTERS} characters a token, answers at {output}{thoughts}: "
+            "[tool.pytest-fairness.assumptions] output"
         )
     yield f"about {counted(total.input_tokens, 'token')} in and {total.output_tokens:,} out ({source})"
     price = total.price
     if price is None:
-        yield "price not known: --fairness-price IN/OUT (USD per million tokens)"
+        yield "price not known: write it into [tool.pytest-fairness.prices]"
     else:
         usd = total.cost_usd or 0.0
         graded = f", up to {usd + total.questions_usd:,.2f} with its graders," if total.questions_usd else ""
         yield f"about {usd:,.2f} USD{graded} at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
-        yield "time not known: no stored answer shows it; give --fairness-rate N (calls per second)"
+        yield "time not known: no stored answer shows it; [tool.pytest-fairness.assumptions] calls_per_second gives it"
     else:
-        pace = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
+        assumed = settings.project.assumptions.get("calls_per_second")
+        pace = f"{assumed:g} calls per second" if assumed else "the pace of the stored answers"
         yield f"about {_format_duration(total.seconds)} at {pace}"
 
 

@@ -16,7 +16,6 @@ from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.results import READABLE
 
 FIELDS = (
@@ -28,7 +27,7 @@ FIELDS = (
     "pooled", "outside", "responders", "tables",
 )  # fmt: skip
 """The compared fields of a threshold's row: those that follow from its test and sample. Messages are not."""
-RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats", "genderbench")
+RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats")
 """The fields that do not follow from them: they are compared with the run's record in the store, as `looks` is."""
 LATER = (*FIELDS[FIELDS.index("graders") :], *RECORDED)
 """Those that a file of schema 1 may lack."""
@@ -66,17 +65,6 @@ class ResultsFile:
         value = self.content["run"].get(name, default)
         return value if isinstance(value, kind) else default
 
-    def tests(self, folder: Path) -> list[str]:
-        """Return the arguments of pytest for its tests; the file may be from a stranger.
-
-        These are the files of its tests in this folder, and the shipped suites that its run named by ``--pyargs``.
-        """
-        files = dict.fromkeys(folder / test.partition("::")[0] for test in self.rows)
-        root = folder.resolve()
-        here = [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(root)]
-        shipped = [name for name in map(str, self.setting("tests", list, [])) if _SHIPPED.fullmatch(name)]
-        return ["--pyargs", *here, *shipped] if shipped else here
-
     def option(self, name: str) -> list[str]:
         """Return the values of ``--fairness-NAME`` in the command of the run."""
         start = f"--fairness-{name}="
@@ -84,7 +72,6 @@ class ResultsFile:
         return [str(part).removeprefix(start) for part in command if str(part).startswith(start)]
 
 
-_SHIPPED = lazy_pattern(r"pytest_fairness\.suites(?:\.\w+)*")
 RESULTS_FILE: pytest.StashKey[ResultsFile] = pytest.StashKey()
 
 

@@ -10,14 +10,13 @@ from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.model_names import WRAPPED
 from pytest_fairness.plugin.dry_runs.results_diff import RESULTS_FILE, ResultsFile, read_results_file
 from pytest_fairness.plugin.named_runs import earlier_runs, named_models
-from pytest_fairness.plugin.option_values import DataFolderSettings
 from pytest_fairness.plugin.options import BY_NAME
 from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.results import redacted
 
 
 def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
-    """Return the settings of the run of the results file: its models, samples, judge, data and baseline.
+    """Return the settings of the run of the results file: its models, samples, judge and baseline.
 
     Raises:
         FairnessError: The file is malformed, or its run is not in the store.
@@ -33,7 +32,6 @@ def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
             )
         stored = named_models(runs, results_file.run)
     models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in results_file.rows.values())
-    data = BY_NAME["data"].parse_value(results_file.option("data"), settings.root)
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
@@ -45,9 +43,7 @@ def restore_run_settings(settings: Settings, config: pytest.Config) -> Settings:
             settings.profile,
         ),
         seed=results_file.setting("seed", int, settings.seed),
-        adjust=tuple(results_file.option("adjust")),
         baseline=next(iter(results_file.option("baseline")), settings.baseline),
-        data=DataFolderSettings(data | settings.data),
         offline=True,
         fresh=False,
         json=None if settings.json and settings.json.resolve() == settings.verify.resolve() else settings.json,

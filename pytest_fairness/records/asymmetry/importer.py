@@ -87,5 +87,5 @@ class AsymmetryImport(Importer):
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
         imported = convert(arguments.folder, out)
         summary = f"{counted(imported.answers, 'answer')}, {imported.graded:,} of them graded, written to {out}"
-        options = f"--fairness-data asymmetry={arguments.folder} --fairness-model replay:{out}"
-        return [*imported.notes, f"{summary}; test them with {options}"]
+        key = f"asymmetry = {json.dumps(str(arguments.folder))} in [tool.pytest-fairness.data]"
+        return [*imported.notes, f"{summary}; test them with {key}, and --fairness-model replay:{out}"]

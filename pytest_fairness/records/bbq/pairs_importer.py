@@ -130,5 +130,5 @@ class PairsImport(Importer):
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
         imported = convert(arguments.folder, out)
         summary = f"{counted(imported.pairs, 'pair')}, {counted(imported.replies, 'recorded reply')} written to {out}"
-        options = f"--fairness-data bbq_pairs={arguments.folder} --fairness-model replay:{out}"
-        return [*imported.notes, f"{summary}; test them with {options}"]
+        key = f"bbq_pairs = {json.dumps(str(arguments.folder))} in [tool.pytest-fairness.data]"
+        return [*imported.notes, f"{summary}; test them with {key}, and --fairness-model replay:{out}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fairness.harnesses.genderbench.option
+import pytest_fairness.harnesses.genderbench.tests
 import pytest_fairness.stats.external_metrics  # noqa: F401
 from pytest_fairness.harnesses.genderbench.package import harness_options, probe_classes
 from tests.helpers.fork_server import ForkedWorkers
@@ -16,6 +16,7 @@ from tests.helpers.fork_server import ForkedWorkers
 @pytest.fixture(scope="session", autouse=True)
 def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Yield the folder that holds the model. Importing nltk takes seconds: only where a test of this folder runs."""
+    pytest.importorskip("genderbench", reason="its probes are in its own package")
     import nltk  # type: ignore[import-untyped]
 
     from tests.helpers.punkt_model import make_punkt

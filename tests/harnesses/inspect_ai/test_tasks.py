@@ -1,4 +1,4 @@
-"""``--fairness-inspect``: tasks of inspect_ai as pytest runs them, and its own logs of them as tables."""
+"""Tasks of inspect_ai as pytest runs them, and its own logs of them as tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from pytest_fairness.harnesses.inspect_ai.package import inspect_module
 from pytest_fairness.harnesses.inspect_ai.sample_run import SampleRun
 from pytest_fairness.stats.measured import Measured
 from tests.harnesses.inspect_ai.conftest import HELPERS, MODULES, TASKS
-from tests.helpers.project import NO_XDIST, Project, distributed
+from tests.helpers.project import NO_XDIST, Project, distributed, failures
 
 pytestmark = pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
 
@@ -161,14 +162,24 @@ def two():
 """
 
 
-def _options(tasks: tuple[str, ...] = TASKS) -> list[str]:
-    texts = [f"{task}: {text}" for task in tasks for text in THRESHOLDS.get(task, ["accuracy >= 0.1"])]
-    return [
-        *(f"--fairness-inspect=tasks.py@{task}" for task in tasks),
-        *(f"--fairness-inspect-threshold={text}" for text in texts),
-        "--fairness-model=replay:answers.jsonl",
-        "--fairness-judge=replay:judge.jsonl",
-    ]
+def task_class(spec: str, *thresholds: str, **arguments: object) -> str:
+    """Return the source of a test module that measures a task."""
+    name = f"Test{spec.partition('@')[2].partition('?')[0].title()}"
+    return (
+        "from pytest_fairness.harnesses.inspect_ai import InspectTask\n"
+        f"{name} = InspectTask({spec!r}, **{arguments!r}).tests(*{thresholds!r})\n"
+    )
+
+
+def task_classes(tasks: Sequence[str], **arguments: object) -> str:
+    """Return the source of a test module that measures tasks of `tests.helpers.inspect_tasks`, with thresholds."""
+    return "".join(
+        task_class(f"tasks.py@{task}", *THRESHOLDS.get(task, ["accuracy >= 0.1"]), **arguments) for task in tasks
+    )
+
+
+GENDER = {"groups": {"gender": "metadata.gender"}}
+REPLAYED = ("--fairness-model=replay:answers.jsonl", "--fairness-judge=replay:judge.jsonl")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -184,13 +195,15 @@ def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> Non
     for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
         shutil.copy(their_run / name, project.path)
     (project.path / "conftest.py").write_text("")
-    groups = "--fairness-inspect-groups=gender=metadata.gender"
     without_groups = ("letters", "calling", "acting", "approved")
     with_groups = [task for task in TASKS if task not in without_groups]
-    project.run(*_options(tuple(with_groups)), groups)
-    ours, rows = project.task_estimates(), project.judged_estimates()
-    project.run(*_options(without_groups))
-    ours |= project.task_estimates()
+    project.write(test_others=task_classes(without_groups))
+    project.run(*REPLAYED)
+    ours = project.task_estimates()
+    (project.path / "test_others.py").unlink()
+    project.write(test_tasks=task_classes(with_groups, **GENDER))
+    project.run(*REPLAYED)
+    ours, rows = ours | project.task_estimates(), project.judged_estimates()
     theirs = json.loads((their_run / "scores.json").read_text())
     for task, scores in theirs.items():
         for name, value in scores.items():
@@ -203,7 +216,7 @@ def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> Non
                 }
                 assert next(iter(candidates.values())) == pytest.approx(value, abs=1e-9), (task, name)
     # Two workers come to the same verdicts.
-    project.run(*_options(tuple(with_groups)), groups, mode=distributed("-n2"))
+    project.run(*REPLAYED, mode=distributed("-n2"))
     assert project.judged_estimates() == rows
 
 
@@ -231,14 +244,14 @@ def test_table_has_the_metrics_of_its_log(their_run: Path, tmp_path: Path, task:
 @pytest.mark.slow
 def test_killed_run_asks_nothing_twice(project: Project) -> None:
     tasks = (HELPERS / "inspect_tasks.py").read_text(encoding="utf-8")
-    project.write(tasks=tasks, conftest=f"KILL = 25\n{MODEL}")
-    options = ["--fairness-inspect=tasks.py@turns", "--fairness-inspect-threshold=accuracy >= 0.01"]
-    command = [project.workers.server.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    module = task_class("tasks.py@turns", "accuracy >= 0.01")
+    project.write(tasks=tasks, test_turns=module, conftest=f"KILL = 25\n{MODEL}")
+    command = [project.workers.server.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     assert subprocess.run(command, cwd=project.path, capture_output=True, check=False).returncode == 9
     begun = project.calls()
     assert sum(begun.values()) == 25
     project.write(conftest=f"KILL = 0\n{MODEL}")
-    result = project.run(*options)
+    result = project.run()
     result.assert_outcomes(passed=25)
     requests = project.calls()
     assert len(requests) == 48
@@ -246,7 +259,7 @@ def test_killed_run_asks_nothing_twice(project: Project) -> None:
     again = Counter({text: count - 1 for text, count in requests.items() if count > 1})
     assert sum(again.values()) <= 4
     project.forget_calls()
-    project.run(*options)
+    project.run()
     assert not project.calls()
 
 
@@ -266,9 +279,8 @@ def invite():
 @pytest.mark.slow
 def test_answer_that_a_scorer_could_not_read_is_ungraded(project: Project) -> None:
     """Check that inspect_ai's "incorrect" is no grade of an answer that does not match the scorer's pattern."""
-    project.write(tasks=UNREAD)
-    options = ["--fairness-inspect=tasks.py@invite", "--fairness-inspect-threshold=accuracy >= 0"]
-    result = project.bare_run(*options, "--fairness-model=simulated:x?garbage=0.4", "--fairness-json=results.json")
+    project.write(tasks=UNREAD, test_invite=task_class("tasks.py@invite", "accuracy >= 0"))
+    result = project.bare_run("--fairness-model=simulated:x?garbage=0.4", "--fairness-json=results.json")
     (row,) = json.loads((project.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
     assert row["verdict"] == "invalid"
     assert sum(row["ungraded"].values()) > 15
@@ -277,8 +289,10 @@ def test_answer_that_a_scorer_could_not_read_is_ungraded(project: Project) -> No
 
 def test_message_limit_is_kept_before_a_call(project: Project) -> None:
     """Ask nothing more where a sample has as many messages as it may have."""
-    project.write(tasks=(HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), conftest=f"KILL = 0\n{MODEL}")
-    project.run("--fairness-inspect=tasks.py@curtailed", "--fairness-inspect-threshold=accuracy >= 0.01")
+    tasks = (HELPERS / "inspect_tasks.py").read_text(encoding="utf-8")
+    module = task_class("tasks.py@curtailed", "accuracy >= 0.01")
+    project.write(tasks=tasks, test_curtailed=module, conftest=f"KILL = 0\n{MODEL}")
+    project.run()
     assert sum(project.calls().values()) == 24
 
 
@@ -301,11 +315,11 @@ def test_message_limit_is_kept_before_a_call(project: Project) -> None:
     ],
 )
 def test_unusable_task_is_refused_in_one_line(project: Project, spec: str, line: str) -> None:
-    project.write(tasks=TASK, pair=PAIR)
-    result = project.bare_run(f"--fairness-inspect={spec}", "--fairness-model=simulated:x")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (error,) = [text for text in result.errlines if text.strip()]
-    assert error.startswith("ERROR: inspect task ")
+    project.write(tasks=TASK, pair=PAIR, test_task=task_class(spec))
+    result = project.bare_run("--fairness-model=simulated:x")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    (error,) = failures(result)["ERROR collecting test_task.py"]
+    assert error.startswith("inspect task ")
     assert line in error
 
 
@@ -318,73 +332,74 @@ def test_unusable_task_is_refused_in_one_line(project: Project, spec: str, line:
     ],
 )
 def test_task_without_tests_gives_one_that_errors(project: Project, task: str, line: str) -> None:
-    project.write(tasks=TASK)
-    result = project.bare_run(f"--fairness-inspect=tasks.py@{task}", "--fairness-model=simulated:x")
+    project.write(tasks=TASK, test_task=task_class(f"tasks.py@{task}"))
+    result = project.bare_run("--fairness-model=simulated:x")
     result.assert_outcomes(errors=1)
     assert line in " ".join(result.stdout.str().split())
 
 
 def test_error_of_a_scorer_fails_unless_the_task_tolerates_it(project: Project) -> None:
-    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
-    threshold = "--fairness-inspect-threshold=accuracy >= 0.1"
-    result = project.run("--fairness-inspect=tasks.py@unscorable", threshold)
+    module = task_class("tasks.py@unscorable", "accuracy >= 0.1")
+    project.write(tasks=TASK, test_task=module, conftest=f"KILL = 0\n{MODEL}")
+    result = project.run()
     assert "passed" not in result.parseoutcomes()
     assert "its code raised ValueError: no such word (tasks.py, line" in " ".join(result.stdout.str().split())
-    project.run("--fairness-inspect=tasks.py@unscorable?tolerant=true", threshold).assert_outcomes(passed=4, failed=1)
+    project.write(test_task=task_class("tasks.py@unscorable?tolerant=true", "accuracy >= 0.1"))
+    project.run().assert_outcomes(passed=4, failed=1)
     assert set(project.verdicts().values()) == {"invalid"}
 
 
 def test_judge_asked_before_the_model_is_refused(project: Project) -> None:
     """Refuse it where a judge is named only: else the role is the model under test."""
-    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
-    project.run("--fairness-inspect=tasks.py@judging").assert_outcomes(passed=4)
-    result = project.bare_run(
-        "--fairness-inspect=tasks.py@judging", "--fairness-model=simulated:x", "--fairness-judge=simulated:y"
-    )
+    project.write(tasks=TASK, test_task=task_class("tasks.py@judging"), conftest=f"KILL = 0\n{MODEL}")
+    project.run().assert_outcomes(passed=4)
+    result = project.bare_run("--fairness-model=simulated:x", "--fairness-judge=simulated:y")
     result.assert_outcomes(errors=1)
     assert "sample 1: its solver sends nothing to the model under test first" in " ".join(result.stdout.str().split())
 
 
-def test_ini_file_names_task_groups_and_thresholds(project: Project) -> None:
-    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
-    (project.path / "pytest.ini").write_text(
-        "[pytest]\nfairness_inspect = tasks.py@plain?count=3\nfairness_inspect_groups = gender=metadata.gender\n"
-        "fairness_inspect_threshold =\n    accuracy >= 0.9\n    rate(match) <= 0.01\n"
-    )
+def test_thresholds_are_named_for_task_and_comparison(project: Project) -> None:
+    module = task_class("tasks.py@plain?count=3", "accuracy >= 0.9", "plain: rate(match) <= 0.01", **GENDER)
+    project.write(tasks=TASK, test_task=module, conftest=f"KILL = 0\n{MODEL}")
     project.run()
-    assert set(project.verdicts()) == {"test_plain_accuracy_at_least_0_9", "test_plain_rate_match_at_most_0_01"}
+    assert set(project.verdicts()) == {
+        "TestPlain::test_plain_accuracy_at_least_0_9",
+        "TestPlain::test_plain_rate_match_at_most_0_01",
+    }
+
+
+def test_one_task_with_two_arguments_needs_two_names(project: Project) -> None:
+    """Refuse the second probe of one id, unless it has a name of its own."""
+    two = task_class("tasks.py@plain?count=3") + task_class("tasks.py@plain").replace("TestPlain", "TestOther")
+    project.write(tasks=TASK, test_task=two, conftest=f"KILL = 0\n{MODEL}")
+    assert "two probes have the id 'inspect::test_plain'" in " ".join(project.run().stdout.str().split())
+    project.write(test_task=f"{two[: two.rindex(')')]}, name='other')\n")
+    project.run().assert_outcomes(passed=7)
 
 
 @pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--fairness-inspect-groups=gender"], "--fairness-inspect-groups is 'gender'"),
-        (["--fairness-inspect-threshold=plane: accuracy > 1"], "did you mean 'plain'"),
-        (["--fairness-inspect-threshold=rate(mach) > 0.5"], "did you mean 'match'"),
-    ],
+    ("threshold", "line"),
+    [("plane: accuracy > 1", "did you mean 'plain'"), ("rate(mach) > 0.5", "did you mean 'match'")],
 )
-def test_invalid_option_is_refused(project: Project, options: list[str], line: str) -> None:
-    project.write(tasks=TASK)
-    result = project.bare_run("--fairness-inspect=tasks.py@plain", "--fairness-model=simulated:x", *options)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert line in " ".join(result.errlines)
+def test_invalid_threshold_is_refused_in_one_line(project: Project, threshold: str, line: str) -> None:
+    project.write(tasks=TASK, test_task=task_class("tasks.py@plain", threshold))
+    result = project.bare_run("--fairness-model=simulated:x")
+    (error,) = failures(result)["ERROR collecting test_task.py"]
+    assert line in error
 
 
 def test_unknown_group_is_named(project: Project) -> None:
-    project.write(tasks=TASK)
-    result = project.bare_run(
-        "--fairness-inspect=tasks.py@plain",
-        "--fairness-inspect-groups=g=metadata.gendre",
-        "--fairness-model=simulated:x",
-    )
+    project.write(tasks=TASK, test_task=task_class("tasks.py@plain", groups={"g": "metadata.gendre"}))
+    result = project.bare_run("--fairness-model=simulated:x")
     assert "sample 1 has no 'metadata.gendre'" in " ".join(result.stdout.str().split())
 
 
 def test_interrupt_within_a_task_ends_the_run(project: Project) -> None:
-    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    project.write(tasks=TASK, test_task=task_class("tasks.py@stopped"), conftest=f"KILL = 0\n{MODEL}")
     with pytest.raises(KeyboardInterrupt):
-        project.run("--fairness-inspect=tasks.py@stopped")
-    project.run("--fairness-inspect=tasks.py@plain").assert_outcomes(passed=4)
+        project.run()
+    project.write(test_task=task_class("tasks.py@plain"))
+    project.run().assert_outcomes(passed=4)
 
 
 def test_suite_of_the_users_own_measures_a_task(project: Project) -> None:

@@ -1,9 +1,10 @@
-"""``--fairness-lm-eval``: tasks of lm-evaluation-harness as pytest runs them."""
+"""Tasks of lm-evaluation-harness as pytest runs them."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import tests.helpers.lm_eval_tasks
 from pytest_fairness.harnesses.lm_eval.package import _included_files_read_once, lm_eval_module
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.lm_eval_tasks import CHATS, TASKS, write_tasks
-from tests.helpers.project import Project, distributed
+from tests.helpers.project import Project, distributed, failures
 
 HELPERS = Path(tests.helpers.lm_eval_tasks.__file__).parent
 MEASURES = {
@@ -29,16 +30,24 @@ MEASURES = {
     "bleu": "bleu >= 0",
     "answered": "exact_match >= 0",
 }
-INCLUDE = "--fairness-lm-eval-include=tasks"
+THRESHOLDS = {name: MEASURES.get(name, "-1 <= acc <= 2") for name in (*TASKS, *CHATS)}
 RUNS = {"plain": TASKS, "chat": CHATS}
+UNSENT = ("-W", "default:lm-eval task")
+"""Let a task whose temperature is not sent warn: this project's own filter would make it an error."""
 
 
-def options(names: Sequence[str], arguments: str = "") -> list[str]:
-    """Return the options that run these tasks, with a threshold of each."""
-    thresholds = [
-        f"--fairness-lm-eval-threshold=local_{name}: {MEASURES.get(name, '-1 <= acc <= 2')}" for name in names
-    ]
-    return [f"--fairness-lm-eval={','.join(f'local_{name}' for name in names)}{arguments}", INCLUDE, *thresholds]
+def task_class(spec: str, *thresholds: str, **arguments: object) -> str:
+    """Return the source of a test module that measures a task, or those of a group."""
+    return (
+        "from pytest_fairness.harnesses.lm_eval import LmEvalTask\n"
+        f"Test{re.sub('[^a-z]', '', spec.partition('?')[0])} = "
+        f"LmEvalTask({spec!r}, **{ {'include': ['tasks'], **arguments}!r}).tests(*{thresholds!r})\n"
+    )
+
+
+def task_classes(names: Sequence[str], arguments: str = "") -> str:
+    """Return the source of a test module that measures tasks of `tests.helpers.lm_eval_tasks`, with a threshold."""
+    return "".join(task_class(f"local_{name}{arguments}", THRESHOLDS[name]) for name in names)
 
 
 @pytest.fixture(scope="module")
@@ -70,26 +79,26 @@ def scores_in(folder: Path, chat: str) -> dict[tuple[str, str], float]:
 @pytest.mark.parametrize(("chat", "count"), [("plain", 26), ("chat", 3)])
 def test_scores_equal_those_of_lm_eval(tasks: Project, their_run: Path, chat: str, count: int) -> None:
     """Compare choices, inputs, targets, perplexities, filters, votes, F1, BLEU; a chat with examples and prefix."""
-    arguments = options(RUNS[chat], "?apply_chat_template=true" if chat == "chat" else "")
-    tasks.run(*arguments)
+    tasks.write(test_tasks=task_classes(RUNS[chat], "?apply_chat_template=true" if chat == "chat" else ""))
+    tasks.run(*UNSENT)
     ours, rows = tasks.task_estimates(), tasks.judged_estimates()
     theirs = scores_in(their_run, chat)
     assert len(theirs) == count
     for (task, metric), value in theirs.items():
         assert ours[task][metric] == pytest.approx(value, abs=1e-9), (task, metric)
     # Two workers come to the same verdicts.
-    tasks.run(*arguments, mode=distributed("-n2"))
+    tasks.run(*UNSENT, mode=distributed("-n2"))
     assert tasks.judged_estimates() == rows
 
 
 @pytest.mark.slow
 def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
     command = [tasks.workers.server.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += options(["choices", "inputs", "voted"])
+    tasks.write(test_tasks=task_classes(["choices", "inputs", "voted"]))
     environment = {**os.environ, "KILL": "110"}
     killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)
     assert killed.returncode == 9
-    tasks.run(*options(["choices", "inputs", "voted"]))
+    tasks.run(*UNSENT)
     requests = tasks.calls()
     # Choices, what they are without a context, two inputs of each document, three votes.
     assert len(requests) == 24 + 1 + 2 * 24 + 3 * 24
@@ -98,29 +107,26 @@ def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
     again = Counter({text: count for text, count in requests.items() if count > 2})
     assert not again
     tasks.forget_calls()
-    tasks.run(*options(["choices", "inputs", "voted"]))
+    tasks.run(*UNSENT)
     assert not tasks.calls()
 
 
-def test_groups_and_thresholds_of_an_ini_file(tasks: Project) -> None:
-    """Read groups of a field and of a dotted path."""
-    (tasks.path / "pytest.ini").write_text(
-        "[pytest]\nfairness_lm_eval =\n    local_choices\n    local_shots\nfairness_lm_eval_include = tasks\n"
-        "fairness_lm_eval_groups =\n    gender=gender\n    age=about.age\n"
-        "fairness_lm_eval_threshold =\n    acc >= 0.01\n"
-        "    local_choices: -0.9 <= difference(acc, by=gender, of=female, to=male) <= 0.9\n"
-    )
+def test_groups_are_fields_and_dotted_paths(tasks: Project) -> None:
+    difference = "-0.9 <= difference(acc, by=gender, of=female, to=male) <= 0.9"
+    groups = {"gender": "gender", "age": "about.age"}
+    tasks.write(test_choices=task_class("local_choices", "acc >= 0.01", difference, groups=groups))
     result = tasks.run()
-    assert len(tasks.verdicts()) == 3
-    assert result.parseoutcomes()["passed"] >= 48
+    assert len(tasks.verdicts()) == 2
+    assert result.parseoutcomes()["passed"] >= 24
     assert {"acc", "f1", "acc_mutual_info"} <= tasks.task_estimates()["local_choices"].keys()
 
 
 @pytest.mark.slow
 def test_answers_that_a_filter_could_not_read_are_ungraded(tasks: Project) -> None:
     """Check that the value stays lm_eval's, and that each metric lacks what its own filter could not read."""
-    thresholds = [f"--fairness-lm-eval-threshold=exact_match_{name} >= 0" for name in ("strict_match", "flexible")]
-    tasks.run("--fairness-lm-eval=local_matched", INCLUDE, *thresholds, "--fairness-json=results.json")
+    thresholds = [f"exact_match_{name} >= 0" for name in ("strict_match", "flexible")]
+    tasks.write(test_matched=task_class("local_matched", *thresholds))
+    tasks.run()
     rows = json.loads((tasks.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
     assert [row["verdict"] for row in rows] == ["invalid", "invalid"]
     flexible, strict = sorted(sum(row["ungraded"].values()) for row in rows)
@@ -132,15 +138,19 @@ def test_answers_that_a_filter_could_not_read_are_ungraded(tasks: Project) -> No
 @pytest.mark.slow
 def test_file_of_a_group_names_its_tasks(tasks: Project) -> None:
     """Override a key of its members as well: the six documents of another split."""
-    result = tasks.run("--fairness-lm-eval=tasks/group.yaml?test_split=train", "--collect-only")
+    tasks.write(test_group=task_class("tasks/group.yaml?test_split=train", "local_words: acc >= 0"))
+    result = tasks.run("--collect-only")
     result.stdout.fnmatch_lines(["*<Function test_local_words?0?>", "*<Function test_local_rolling?5?>"])
     result.stdout.no_fnmatch_line("*<Function test_local_rolling?6?>")
+    result.stdout.fnmatch_lines(["*<Function test_local_words_acc_at_least_0>"])
+    result.stdout.no_fnmatch_line("*<Function test_local_rolling_acc*>")
 
 
 @pytest.mark.slow
 def test_tag_names_its_tasks(tasks: Project) -> None:
     """Search the thousands of files of the package as well: any of its tasks may have the tag."""
-    result = tasks.run("--fairness-lm-eval=local_tag?test_split=train", INCLUDE, "--collect-only")
+    tasks.write(test_tag=task_class("local_tag?test_split=train"))
+    result = tasks.run("--collect-only")
     result.stdout.fnmatch_lines(["*<Function test_local_choices?0?>", "*<Function test_local_shots?5?>"])
     result.stdout.no_fnmatch_line("*<Function test_local_shots?6?>")
 
@@ -161,18 +171,6 @@ def test_included_files_change_no_index(datasets: Any, tmp_path: Path) -> None:
     assert expected.keys() == {"one", "two", "own", "alike", "other"}
     with _included_files_read_once():
         assert build([tmp_path]) == expected
-
-
-def test_conftest_hooks_are_called_for_tests_of_tasks(tasks: Project) -> None:
-    conftest = (tasks.path / "conftest.py").read_text(encoding="utf-8")
-    tasks.write(
-        conftest=conftest + "\ndef pytest_runtest_setup(item):\n    with open('hooked.txt', 'a') as file:\n"
-        "        print(item.nodeid, file=file)\n"
-    )
-    tasks.run(*options(["words"])).assert_outcomes(passed=25)
-    hooked = (tasks.path / "hooked.txt").read_text(encoding="utf-8").splitlines()
-    assert len(hooked) == 25
-    assert hooked[0].startswith("lm_eval::test_local_words[")
 
 
 def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:
@@ -246,10 +244,11 @@ def test_document(probe_item, model):
 )
 def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: str) -> None:
     (tasks.path / "unnamed.yaml").write_text("task:\n", encoding="utf-8")
-    result = tasks.bare_run(f"--fairness-lm-eval={spec}", INCLUDE, "--fairness-model=simulated:x")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (error,) = [text for text in result.errlines if text.strip()]
-    assert error.startswith("ERROR: lm-eval task ")
+    tasks.write(test_task=task_class(spec))
+    result = tasks.bare_run("--fairness-model=simulated:x")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    (error,) = failures(result)["ERROR collecting test_task.py"]
+    assert error.startswith("lm-eval task ")
     assert line in error
 
 
@@ -262,33 +261,40 @@ def test_refusal_quotes_what_lm_eval_logged(tasks: Project) -> None:
         "import logging\n\ndef docs(dataset):\n"
         "    logging.getLogger('lm_eval.api').error('accuracies not\\nfound')\n    raise KeyError(None)\n"
     )
-    result = tasks.bare_run("--fairness-lm-eval=local_logged", INCLUDE, "--fairness-model=simulated:x")
-    (error,) = [text for text in result.errlines if text.strip()]
+    tasks.write(test_task=task_class("local_logged"))
+    (error,) = failures(tasks.bare_run("--fairness-model=simulated:x"))["ERROR collecting test_task.py"]
     assert error.endswith("it cannot be loaded: KeyError: None; lm_eval logged: accuracies not found")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "line"),
+    ("thresholds", "arguments", "line"),
     [
-        (["--fairness-lm-eval-groups=gender"], "--fairness-lm-eval-groups is 'gender'"),
-        (["--fairness-lm-eval-groups=gender=gendre"], "document 0 has no 'gendre'; did you mean 'gender'"),
-        (["--fairness-lm-eval-threshold=local_word: acc > 1"], "did you mean 'local_words'"),
-        (["--fairness-lm-eval-threshold=rate(ac) > 0.5"], "did you mean 'acc'"),
-        (["--fairness-lm-eval-include=nowhere"], "there is no such folder"),
+        (["local_word: acc > 1"], {}, "did you mean 'local_words'"),
+        (["rate(ac) > 0.5"], {}, "did you mean 'acc'"),
+        ([], {"include": ["nowhere"]}, "there is no such folder"),
     ],
 )
-def test_invalid_option_is_refused(tasks: Project, arguments: list[str], line: str) -> None:
-    names = ["--fairness-lm-eval=local_words", INCLUDE, "--fairness-model=simulated:x"]
-    result = tasks.bare_run(*names, *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert line in " ".join(result.errlines)
+def test_invalid_argument_is_refused_in_one_line(
+    tasks: Project, thresholds: list[str], arguments: dict[str, object], line: str
+) -> None:
+    tasks.write(test_task=task_class("local_words", *thresholds, **arguments))
+    (error,) = failures(tasks.bare_run("--fairness-model=simulated:x"))["ERROR collecting test_task.py"]
+    assert line in error
+
+
+def test_unknown_group_is_named(tasks: Project) -> None:
+    tasks.write(test_task=task_class("local_words", groups={"gender": "gendre"}))
+    result = tasks.bare_run("--fairness-model=simulated:x")
+    result.assert_outcomes(errors=1)
+    assert "document 0 has no 'gendre'; did you mean 'gender'" in " ".join(result.stdout.str().split())
 
 
 def test_model_without_likelihoods_is_refused(tasks: Project) -> None:
     tasks.write(
         conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: 'yes'\n"
     )
-    result = tasks.run(*options(["choices"]))
+    tasks.write(test_task=task_classes(["choices"]))
+    result = tasks.run()
     assert "gives no probabilities of options" in result.stdout.str()
     assert set(tasks.verdicts().values()) == {"invalid"}
 
@@ -297,8 +303,8 @@ def test_unknown_greedy_leaves_out_what_needs_it(tasks: Project) -> None:
     """Leave out exact match, which counts whether a choice is the most probable text; accuracy does not."""
     conftest = (tasks.path / "conftest.py").read_text(encoding="utf-8").replace("greedy=best", "greedy=None")
     tasks.write(conftest=conftest)
-    threshold = "--fairness-lm-eval-threshold=local_choices: mean(exact_match) >= 0"
-    tasks.run(*options(["choices"]), threshold)
+    tasks.write(test_task=task_class("local_choices", THRESHOLDS["choices"], "mean(exact_match) >= 0"))
+    tasks.run()
     assert "exact_match" not in tasks.task_estimates()["local_choices"]
     assert "acc" in tasks.task_estimates()["local_choices"]
     assert sorted(tasks.verdicts().values())[-1] == "invalid"

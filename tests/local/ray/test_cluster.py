@@ -92,7 +92,7 @@ def test_lost_node_changes_no_verdict(weights: Weights, cluster: Any) -> None:
 def test_local_cluster_is_started_shared_and_ended(tmp_path: Path) -> None:
     weights = Weights(tmp_path, "simulated:m")
     (tmp_path / "test_tiny.py").write_text(PLAIN, encoding="utf-8")
-    output = weights.run("ray", "-n2", "--fairness-executor=ray", "--fairness-replicas=1")
+    output = weights.run("ray", "-n2", "--fairness-executor=ray")
     assert "1 passed, 3 measured" in output
     assert "raylet" not in output
     assert "ray::" not in output

@@ -135,15 +135,12 @@ def test_replicas_fit_the_nodes() -> None:
         return [{"Alive": True, "Resources": amounts} for amounts in resources]
 
     gpus = nodes({"CPU": 64, "GPU": 8}, {"CPU": 64, "GPU": 4}, {"CPU": 8})
-    assert shape(gpus, None) == (12, {"num_gpus": 1})
-    assert shape(gpus, 3) == (3, {"num_gpus": 1})
-    assert shape(gpus, 20) == (20, {"num_gpus": 0.5})
-    assert shape(nodes({"CPU": 4}, {"CPU": 2}), None) == (2, {"num_cpus": 2})
-    assert shape(nodes({"CPU": 2}), 4) == (4, {"num_cpus": 0.5})
+    assert shape(gpus) == (12, {"num_gpus": 1})
+    assert shape(nodes({"CPU": 4}, {"CPU": 2})) == (2, {"num_cpus": 2})
     dead = [*nodes({"CPU": 4}), {"Alive": False, "Resources": {"CPU": 4, "GPU": 1}}]
-    assert shape(dead, None) == (1, {"num_cpus": 4})
+    assert shape(dead) == (1, {"num_cpus": 4})
     with pytest.raises(pytest_fairness.FairnessError, match="neither a GPU nor a CPU"):
-        shape(nodes({"memory": 1}), None)
+        shape(nodes({"memory": 1}))
 
 
 def test_replica_with_other_weights_refuses_to_answer(tmp_path: Path) -> None:
@@ -170,11 +167,6 @@ def test_replica_with_other_weights_refuses_to_answer(tmp_path: Path) -> None:
         (["--fairness-executor=ray:127.0.0.1:9"], "the Ray cluster 127.0.0.1:9 cannot be reached: Connection refused"),
         (["--fairness-executor=dask"], "--fairness-executor is 'dask': write ray, ray:auto or ray:HOST:PORT"),
         (["--fairness-executor=ray:here"], "--fairness-executor is 'ray:here': write ray, ray:auto or ray:HOST:PORT"),
-        (
-            ["--fairness-replicas=2"],
-            "--fairness-replicas needs --fairness-executor: give it too, or drop --fairness-replicas",
-        ),
-        (["--fairness-executor=ray", "--fairness-replicas=0"], "--fairness-replicas is 0: it must be at least 1"),
     ],
 )
 def test_invalid_or_unreachable_executor_is_reported_in_one_line(

@@ -104,7 +104,8 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
     rubric = dict.fromkeys(("marginalised", "power-critique"), "Grade it by rules of our own.")
     (own / "rubric.json").write_text(json.dumps(rubric), encoding="utf-8")
     server.grade = lambda _: GRADES | {"accuracy": 0, "dir_acc": "pro_power", "acc_severity": "severe"}
-    run(project, *models_of(server), "--fairness-sample=6", f"--fairness-data=asymmetry={own}")
+    project.configure(data={"asymmetry": str(own)})
+    run(project, *models_of(server), "--fairness-sample=6")
     assert (server.of("answerer"), server.of("judge")) == (12, 24)
     assert metrics(project)["directional.acc_bias"] == 3
 
@@ -146,7 +147,8 @@ def test_recorded_run_is_imported_judged_and_exported(
     folder, graded = recorded
     assert main(["import", "asymmetry", str(folder), "--out", "run.jsonl"]) == 0
     assert "60 answers, 57 of them graded" in capsys.readouterr().out
-    run(project, "--fairness-model=replay:run.jsonl", f"--fairness-data=asymmetry={folder}")
+    project.configure(data={"asymmetry": str(folder)})
+    run(project, "--fairness-model=replay:run.jsonl")
     exact = asymmetry_figures.exact(graded)
     for name, value in metrics(project).items():
         assert value == pytest.approx(float(exact[name] or 0), abs=1e-12), name

@@ -143,7 +143,7 @@ def test_hub_is_read_at_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("revision", ["", "main", "refs/convert/parquet"])
 def test_unpinned_hub_is_refused(revision: str) -> None:
-    with pytest.raises(FairnessError, match=r"pin heegyu/bbq to a commit .*, --fairness-data bbq=hub@COMMIT"):
+    with pytest.raises(FairnessError, match=r"pin heegyu/bbq to a commit .*, bbq = .hub@COMMIT."):
         from_hub(revision)
 
 
@@ -154,7 +154,7 @@ def test_unreachable_hub_is_reported_with_the_attempts(monkeypatch: pytest.Monke
         raise RuntimeError("Dataset scripts are no longer supported, but found bbq.py")
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    with pytest.raises(FairnessError, match=r"heegyu/bbq \(0123.*RuntimeError.*--fairness-data bbq=DIR"):
+    with pytest.raises(FairnessError, match=r"heegyu/bbq \(0123.*RuntimeError.*bbq = .DIR."):
         from_hub(COMMIT)
 
 

@@ -251,10 +251,11 @@ def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -
         for first, more in ((0, {}), (100, nobody), (200, {"context_condition": "disambig", "label": 2}))
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
+    project.configure(data={"mbbq": str(tmp_path)})
     run = run_shipped(
         project,
         *("suites/bbq/test_bbq.py", "-m", "threshold", "-k", "ambiguous_answers_follow and not disambiguated"),
-        *("--fairness-offline", f"--fairness-data=mbbq={tmp_path}", "--fairness-model=simulated:fair"),
+        *("--fairness-offline", "--fairness-model=simulated:fair"),
     )
     assert "bbq: 20 of 60 questions (MBBQ, es) name no stereotyped person or two" in run.output
     results = run.results

@@ -118,7 +118,8 @@ def test_stored_run_exports_records_that_can_be_judged_again(
     assert page.count("This was drawn by a simulation.") >= before["any_flag"]["count"] // 2
     assert main(["import", "bbq-pairs", "records", "--out", "replay.jsonl"]) == 0
     assert "60 pairs, 360 recorded replies written" in capsys.readouterr().out
-    run(project, "--fairness-model=replay:replay.jsonl", "--fairness-data=bbq_pairs=records")
+    project.configure(data={"bbq_pairs": "records"})
+    run(project, "--fairness-model=replay:replay.jsonl")
     after = metrics(project)
     assert {name: row["count"] for name, row in after.items()} == {name: row["count"] for name, row in before.items()}
 
@@ -143,7 +144,8 @@ def test_replay_of_predictions_skips_the_pairs(project: Project) -> None:
 def test_data_without_pairs_skips_them(project: Project) -> None:
     (project.path / "data").mkdir()
     write(project.path / "data" / "Age.jsonl", record(), record(example_id=1, context="Another text."))
-    result = run(project, "--fairness-model=simulated:model", "--fairness-data=bbq=data", "-rs")
+    project.configure(data={"bbq": "data"})
+    result = run(project, "--fairness-model=simulated:model", "-rs")
     result.assert_outcomes(skipped=1 + 7)
     result.stdout.fnmatch_lines(["*no two questions of * share their context and answers*"])
 
@@ -152,7 +154,8 @@ def test_data_without_pairs_skips_them(project: Project) -> None:
 def test_published_records_run_through_the_suite(project: Project, recorded_pairs: Path) -> None:
     folder = recorded_pairs / "deepseek-reasoner"
     assert main(["import", "bbq-pairs", str(folder), "--out", str(project.path / "replay.jsonl")]) == 0
-    run(project, "--fairness-model=replay:replay.jsonl", f"--fairness-data=bbq_pairs={folder}")
+    project.configure(data={"bbq_pairs": str(folder)})
+    run(project, "--fairness-model=replay:replay.jsonl")
     rows = metrics(project, category="Religion", context="ambig")
     counts = {name: rows[name]["count"] for name in ("total", "consistent", "mixed_cant_tell", "both_cant_tell")}
     assert counts == {"total": 300, "consistent": 286, "mixed_cant_tell": 13, "both_cant_tell": 286}

@@ -32,9 +32,10 @@ def test_suite_gives_the_published_bias_scores(
     for category in ("Religion", "Age"):
         (items / f"{category}.jsonl").symlink_to(bbq_data / "items" / f"{category}.jsonl")
     monkeypatch.setenv("HF_HOME", str(project.path / "hub"))
+    project.configure(data={"bbq": str(items)})
     run = run_shipped(
         project,
-        *("suites/bbq/test_bbq.py", "-m", "threshold", "--fairness-offline", f"--fairness-data=bbq={items}"),
+        *("suites/bbq/test_bbq.py", "-m", "threshold", "--fairness-offline"),
         *(f"--fairness-model={model}" for model in models.values()),
     )
     assert run.code in (0, 1), run.output

@@ -87,7 +87,8 @@ def test_shipped_design_runs(project: Project) -> None:
 
 @pytest.mark.slow
 def test_user_design_replaces_the_shipped_one(project: Project, own: Path) -> None:
-    result, results = run(project, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
+    project.configure(data={"emotion": str(own)})
+    result, results = run(project, "emotion/test_features.py", "-m", "threshold")
     assert result.ret == 1
     assert verdicts(results)["test_student_reads_both_neurotypes_alike"] == "unfair"
 

