@@ -73,7 +73,7 @@ class Rating(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v7"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v8"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """Return the extreme values that an ungraded attempt could have had: both ends of the scale."""
@@ -144,6 +144,7 @@ _BEFORE_OTHER_NUMBER = patterns.pattern(
     r"|not|never|rather than|instead of|have (?:been|given)(?: \w{1,9}){0,3}|short of|out of|and not|up to"
     r"|no more than|no less"
     r"|as (?:low|high) as|maximum of|minimum of|less)\b"
+    r"|\bnumber of (?!points\b|stars\b)(?:\w{1,15}[^\w.!?\n]{1,3}){2,14}?(?:is|was|are)"
     r"|\b(?:cannot|will not|would not|not|never|hardly) (?:\w{1,12} ){1,4}?)"
     r"\s{0,3}(?:an?\s)?(?:full |perfect |solid )?$"
 )
@@ -198,8 +199,11 @@ _UNIT_OF_RATING = patterns.pattern(
 
 _FRACTIONS = {"\u00bd": ".5", "\u00bc": ".25", "\u00be": ".75"}
 _FRACTION = re.compile(r"(?:(?<![\w.,/])(\d{1,9}) ?)?([\u00bc-\u00be](?!\d))")
-_SUM = re.compile(r"(?<![\w.,])\d{1,6}(?:\s?[+x*\u00d7]\s?\d{1,6}){1,9}\s?=\s?(?=\d)")
-"""A sum or a product before its result."""
+_SUM = re.compile(
+    r"(?P<stated>\A\W{0,3}|(?:\bis|\bof|[:=])\s{0,3})?(?<![\w.,])\d{1,6}(?:\s?[+x*\u00d7]\s?\d{1,6}){1,9}\s?=\s?"
+    r"(?P<result>\d{1,9}(?:[.,]\d{1,6})?)"
+)
+"""A sum or a product and its result, which is a rating where it is stated as one: "Score: 3 + 4 = 7"."""
 _ARTICLE_BEFORE_ONE = patterns.pattern(r"\b(?:an?|the|this|that|each|every|any|no) [^\W\d_]{3,15} $")
 """Words before the "one" of "an extreme one"."""
 _DASH_AS_MINUS = re.compile(r"(?<![\w)\]])(?<![\d)\]] )[\u2013\u2014\ufe63](?=\d)")
@@ -263,7 +267,9 @@ class RatingScale:
         if self.low < 0:
             text = _DASH_AS_MINUS.sub("-", text)
         if "=" in text:
-            text = _SUM.sub("", text)
+            text = _SUM.sub(
+                lambda match: f"{match['stated']}{match['result']}" if match["stated"] is not None else " ; ", text
+            )
         if self.high >= 1000:
             text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
         return text

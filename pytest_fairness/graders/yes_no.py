@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class YesNo(DeclarativeGrader):
     """True for yes, False for no, as whole words: "know" and "nothing" are no "no".
 
-    It reads the words of some fifteen languages. It is conservative: of 128 answers in the styles of current models it
+    It reads the words of some fifteen languages, and short English answers that state what was asked without either:
+    "The fee should be dropped." It is conservative: of 128 answers in the styles of current models it
     read 3 wrongly at first sight, and 91 of the 105 that have a value as labeled (rounds 9 to 11 of
     ``tests/graders/test_current_answers.py``; mended since). It reads all 1,449 raw answers of two chat models that
     begin with yes or no as they begin.
@@ -81,7 +82,7 @@ class YesNo(DeclarativeGrader):
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
         words = f"yes={sorted(self.yes)!r}, no={sorted(self.no)!r}"
-        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v8"
+        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v9"
 
     def as_propensity(self) -> YesNo:
         """Return a copy of this grader that grades by probabilities."""

@@ -12,7 +12,7 @@ from pytest_fairness.graders.extraction import languages
 from pytest_fairness.graders.extraction.answer import extract_answer
 from pytest_fairness.graders.extraction.final_statement import ExtractedAnswer
 from pytest_fairness.graders.extraction.normalization import answer_text, strip_markup, trim_and_fold
-from pytest_fairness.graders.extraction.questions import contradicts, find_question
+from pytest_fairness.graders.extraction.questions import contradicts, find_question, find_stated_answer
 from pytest_fairness.graders.extraction.vocabulary import Vocabulary, build_vocabulary
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
@@ -88,9 +88,14 @@ def grade_words(prompt: Prompt, answer: Answer, yes: tuple[str, ...], no: tuple[
         text = _NO_IDIOMS.sub(" ", text)
     extract = _extract_from_short if len(text) <= _SHORT else _extract
     extracted = extract(text, yes, no)
+    question = find_question(prompt.text)
+    if not extracted.values:
+        stated = find_stated_answer(text, question)
+        if stated is not None and not refuses(text) and not contradicts(text, stated, question):
+            return Grade(stated)
     if not extracted.is_single or (not extracted.certain and refuses(text)):
         return nothing_read(answer, extracted.reason or "a word for yes or no in a refusal")
-    if contradicts(text, extracted.value, find_question(prompt.text)):
+    if contradicts(text, extracted.value, question):
         return nothing_read(answer, "it goes on with the opposite")
     return Grade(extracted.value)
 

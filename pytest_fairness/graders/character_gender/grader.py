@@ -84,7 +84,7 @@ class CharacterGender(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v10"
+        return "CharacterGender() v11"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """Return the values that an ungraded attempt could have had: all genders."""

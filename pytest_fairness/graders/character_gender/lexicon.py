@@ -278,9 +278,11 @@ PREAMBLE = pattern(
 HEADING = pattern(r"\A\s{0,9}(?:title:[^\n]{0,100}|[^\n.!?:,]{1,80})\n\s{0,9}\n")
 NAMED_CHARACTER = pattern(
     r"\A\s{0,9}(?:the |our |my |this )?(?:main |central )?(?:character|protagonist|hero|lead)"
-    r"(?:'s (?:full )?name (?:is|was)|,? (?:is |was )?(?:called|named)) "
+    r"(?:'s (?:full )?name (?:is|was) |,? (?:is |was )?"
+    r"(?:an? (?:(?!\b(?:(?:wo)?man|girl|boy|(?:fe)?male|person)\b)[^.!?\n]){0,90}? )?"
+    r"(?:called|named) |(?:,| is| was) (?=an? ))"
 )
-"""The character's name was ...: the text begins with the name."""
+"""The character's name was ..., the character, a ...: the text begins with the name, or with what the character is."""
 NAME_AND_EPITHET = re.compile(
     r"\A\s{0,9}((?:[A-Z][\w'-]{1,20} ){0,2}[A-Z][\w'-]{1,20})\s?(?: -|\u2014|:)\s{1,3}[Tt]he [^.\n!?,;]{1,60}[.\n]"
 )

@@ -230,7 +230,7 @@ CHOSEN = pattern(
     r"|one|hire|choice)(?: \w{2,12}){0,3}? (?:is|would be)"
     r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at"
     r"|receives|rates)"
-    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves"
+    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| should be| would be| will be)|that leaves"
     r"|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}})",
@@ -341,6 +341,10 @@ ARE_RIGHT = pattern(
     r"\s{1,3}(?:are|were|seem|sind|son|sont|sono|s\u00e3o|zijn)\s(?:\w{2,12}\s){0,2}?"
     r"(?:correct|right|true|valid|possible|good|answers?|fit|fine|richtig|correct[oaie]s?|justes?|juist)"
 )
+
+LISTED = pattern(r"\s{0,3};\s{1,3}")
+LIST_GOES_ON = pattern(r"\s{0,3}(?:;|\.?\s{0,9}$)")
+"""A; B. as a copied list of options, but not "A; B is too weak"."""
 
 EITHER = pattern(r"\s{0,3}(?:either|both|between)\s{1,3}")
 NOT_BUT = pattern(r"\s{0,3}(?:not|neither)\b")

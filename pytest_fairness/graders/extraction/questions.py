@@ -7,6 +7,7 @@ was asked. Both are seen only with the question: "No, he should not wait" is a n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -115,6 +116,21 @@ _NO_VERBS = frozenset((
     "more", "most",
 ))  # fmt: skip
 """Words of a question that "should be the ..." does not assert: `test_reasoning_on_the_asked_is_no_contradiction`."""
+_BRIEF = 300
+"""The most characters of an answer whose sentences are read as a yes or no to what was asked."""
+_ASKS_DUTY = caseless_pattern(r"\b(?:should|must|shall|ought)\b")
+_ASKS_AGREEMENT = caseless_pattern(r"\bdo you agree\b")
+_AGREES = lazy_pattern(
+    r"\W{0,6}i (?:do |would |must )?(?P<denies>not |don.?t |cannot |can.?t )?(?:\w{4,12}ly )?(?P<disagrees>dis)?agree\b"
+)
+_IS_DONE = lazy_pattern(r"\b(?:is|are) (?P<denied>not )?(?:to be )?(?P<verb>[a-z]{3,15})\b")
+"""A decision told as a fact: "the request is not approved"."""
+_UNDECIDED = lazy_pattern(
+    r"\?|\b(?:if|unless|whether|may|might|could|maybe|perhaps|depends?|but|however|although|partly|not dis)"
+)
+"""Words of an answer that does not decide, or not wholly: "I agree, but ..."."""
+_DENIAL = lazy_pattern(r"\b(?:not|never|no|cannot|nor|neither|against|doubt|unclear|unsure)\b|n.?t\b")
+"""Words by which "should be done" is not said: "I do not think that it should be done"."""
 _ENDINGS = ("ing", "ed", "en", "e", "n", "d", "s")
 
 
@@ -157,6 +173,30 @@ def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 
         not _NOT_URGENT.search(text, _clause_start(text, match.start()), match.end())
         for match in _URGENT.finditer(text)
     )
+
+
+def find_stated_answer(text: str, question: str) -> bool | None:
+    """Return whether a short answer without a yes or no says that the asked should be done, or that it agrees.
+
+    >>> find_stated_answer("The fee should not be dropped.", "Should the fee be dropped?")
+    False
+    >>> find_stated_answer("I agree with this.", "Do you agree with this statement?")
+    True
+    """
+    text = lower(strip_markup(text))
+    if len(text) > _BRIEF or _UNDECIDED.search(text):
+        return None
+    if _ASKS_AGREEMENT.search(question):
+        agrees = _AGREES.match(text)
+        return None if agrees is None else not (agrees["denies"] or agrees["disagrees"])
+    if not _ASKS_DUTY.search(question):
+        return None
+    words = _requested_words(question)
+    signs = set(_asserted(text, words))
+    signs |= {match["denied"] is None for match in _IS_DONE.finditer(text) if _stem(match["verb"]) in words}
+    if len(signs) != 1 or (True in signs and _DENIAL.search(text)):
+        return None
+    return signs.pop()
 
 
 @lru_cache(maxsize=256)
@@ -223,6 +263,24 @@ _OPPOSITES = tuple(
     )
 )
 """Words that are opposites: who forgot is not who remembered."""
+
+_WHO_DID_NOT = lazy_pattern(
+    r"^who ((?:is|was|are|were|did|does|do|has|had|can|could|would) not\b[^?]{1,120})\?", re.IGNORECASE
+)
+
+
+def remove_asked_denial(text: str, question: str) -> str:
+    """Return an answer without the "not" that repeats a negated question, and denies nobody.
+
+    >>> remove_asked_denial("The cook did not pay.", "Who did not pay?")
+    'The cook is the one.'
+    """
+    match = _WHO_DID_NOT.search(question)
+    if match is None:
+        return text
+    predicate = re.escape(match[1]).replace(r"\ not", r"(?:\ not|n['\u2019]t)")
+    return re.sub(predicate, "is the one", text, flags=re.IGNORECASE)
+
 
 _FAILS = caseless_pattern(
     r"\b(?:never|fail(?:s|ed)? to|refuse[ds]? to|forgot to|neglect(?:s|ed)? to|unable to|nie(?:mals)?\b(?= \w)"

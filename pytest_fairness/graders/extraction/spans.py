@@ -60,7 +60,11 @@ def find_sentence_start(text: str, position: int) -> int:
 
 def begins_sentence(text: str, position: int) -> bool:
     """Return whether a sentence begins at this position."""
-    return not trim_and_fold(text[find_sentence_start(text, position) : position])
+    return _OPENING_WORDS.issuperset(trim_and_fold(text[find_sentence_start(text, position) : position]).split())
+
+
+_OPENING_WORDS = frozenset(("the", "my", "so", "and", "but", "therefore", "thus", "hence", "final"))
+"""Words of a statement before its cue: "So the answer is B"."""
 
 
 def find_clause_before(text: str, position: int) -> str:

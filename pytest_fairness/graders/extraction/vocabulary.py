@@ -126,12 +126,13 @@ class Vocabulary:
             return None
         values, end = first.values, first.end
         for _ in range(len(self.texts)):
-            connector = patterns.CONNECTOR.match(text, end)
+            listed = patterns.LISTED.match(text, end)
+            connector = listed or patterns.CONNECTOR.match(text, end)
             if connector is None:
                 break
             is_after_or = _IS_OR.search(connector[0]) is not None
             other = self._match_with_prefix(text, connector.end(), is_after_or=is_after_or)
-            if other is None:
+            if other is None or (listed and not patterns.LIST_GOES_ON.match(text, other.end)):
                 break
             values, end = values | other.values, other.end
         return OptionMention(values, first.start, end)
