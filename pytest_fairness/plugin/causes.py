@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.causes import CauseResult
 from pytest_fairness.core.decisions import Verdict
@@ -20,8 +20,10 @@ from pytest_fairness.plugin.settings import secret_redactor
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_fairness.core.protocols import Model
     from pytest_fairness.core.verdicts import Judgment
     from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.stats.measured import Measured
 
 _ABOUT_ANSWERS = ("ungraded", "independent item", "was not measured")
@@ -51,10 +53,9 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
     sample = measured.load()
     if exclude := threshold_exclude(item.function):
         sample = sample.from_selection(sample.selection.without(exclude))
-    subject = measured.subject
-    model = subject.key if "max_tokens" in subject.key else subject.name
     redact = secret_redactor(item.config.stash[SESSION].settings)
-    ungraded = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured)), redact))
+    remedies = dict(find_remedies(measured.probe, measured.graders))
+    ungraded = find_causes(sample, judgment, CauseContext(shown_parameters(measured.subject), remedies, redact))
     responses = find_response_causes(sample, judgment, redact) if is_invalid else []
     few = find_small_sample(sample, judgment) if is_invalid else None
     small = [] if few is None else [replace(few, remedy=_small_sample_remedy(measured))]
@@ -74,10 +75,15 @@ def _reason(judgment: Judgment) -> str:
     return judgment.sensitivity or judgment.reason or of_estimate or judgment.mistake
 
 
-def _remedies(measured: LazyMeasured) -> Iterator[tuple[str, str]]:
+def shown_parameters(model: Model) -> str:
+    """Return the name of a model with its limit of tokens, if it has one."""
+    return model.key if "max_tokens" in model.key else model.name
+
+
+def find_remedies(probe: Probe, graders: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each grade with what to do about answers that its grader cannot read."""
-    hint = judge_hint(measured.probe, measured.graders)
-    for name, grader in measured.graders.items():
+    hint = judge_hint(probe, graders)
+    for name, grader in graders.items():
         yield name, hint or str(getattr(grader, "unread_remedy", ""))
 
 

@@ -23,6 +23,7 @@ from pytest_fairness.core.model_names import keys_in_runs
 from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult, PastResult
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
+from pytest_fairness.plugin.first_answers import read_first_answers
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.look_sample import LookSample
@@ -358,6 +359,8 @@ class LazyMeasured:
                 items, repetitions = self.look.design(self.probe)
                 sample = self._fairness.work.build_sample(self.probe, items, self.subject, repetitions)
             sample.grade_with(self.graders)
+            if self.look.number == 1:
+                read_first_answers(self._fairness, self._planned, sample, self.graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import with_levels
 from pytest_fairness.plugin.compat import WorkerQueue
+from pytest_fairness.plugin.first_answers import FirstAnswers, choose_prompts
 from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
 from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.probe import Probe
@@ -105,6 +106,7 @@ class WorkPlan:
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
+        self.first = FirstAnswers(context)
 
     def add(self, index: int, test: PlannedTest) -> None:
         """Add a selected test, which has this index in the session."""
@@ -234,6 +236,7 @@ class WorkPlan:
         if self.assigned is not None and not self._context.settings.batch:  # a batch holds all requests
             self._plan_assigned(self.assigned, test.subject if is_first else None)
         elif is_first:
+            self.engine.plan(self._first_requests(self.tests, model, test.subject))
             self.engine.plan(self._requests(self.tests, model, test.subject))
         return sample
 
@@ -243,6 +246,7 @@ class WorkPlan:
         engine = self.engine
         for subject, model in self._submitted.items():
             if tests := [*assigned.tests] if subject == new_subject else new:
+                engine.plan(self._first_requests(tests, model, subject))
                 engine.plan(self._requests(tests, model, subject))
         if new_subject is not None:
             model = self._submitted[new_subject]
@@ -268,8 +272,27 @@ class WorkPlan:
 
     def _requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
         for test in tests:
-            if test.subject == subject and not test.probe.error:
+            if test.subject == subject and not test.probe.error and not self.first.unreadable(test.probe, model):
                 yield from self._sample(test.probe, model).requests(test.items)
+
+    def measured_items(self, probe: Probe, subject: Subject) -> list[int]:
+        """Return the indices of the items of a probe that the selected tests of this session measure."""
+        own = self._by_probe.get((probe, subject), ())
+        return sorted({index for test in own for index in test.items})
+
+    @cached_property
+    def _by_probe(self) -> dict[tuple[Probe, Subject], list[PlannedTest]]:
+        by_probe: dict[tuple[Probe, Subject], list[PlannedTest]] = {}
+        for test in self.tests:
+            by_probe.setdefault((test.probe, test.subject), []).append(test)
+        return by_probe
+
+    def _first_requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
+        """Yield the requests of the first answers of the probes of these tests."""
+        for probe in dict.fromkeys(test.probe for test in tests if test.subject == subject and not test.probe.error):
+            sample, indices = self._sample(probe, model), self.measured_items(probe, subject)
+            if self.first.are_read(probe, sample.items, indices):
+                yield from sample.first_requests(choose_prompts(sample.items, indices))
 
     def save_sample(self, sample: StoredSample, model: Model) -> None:
         """Store the sample of a probe, so that its verdicts can be made again."""
