@@ -146,7 +146,7 @@ class LocalServer(Preset):
 
     needs_key = False
     _drops_tools: str | None = None
-    """How the server shows that it drops tools; empty where it does not, None while that is not known."""
+    """The sign that the server drops tools; empty where there is none, None while that is not known."""
 
     @cached_property
     def _tools_lock(self) -> Lock:
@@ -168,7 +168,7 @@ class LocalServer(Preset):
         return await super().answer(prompt, repetition)
 
     async def _find_dropped_tools(self) -> str:
-        """Return how the server shows that it drops tools; empty where it does not.
+        """Return the sign that the server drops tools; empty where there is none.
 
         A chat template without tools leaves them out in silence, and every answer is prose. So a prompt with a tool is
         counted against one that has some more words and no tool. Equal counts are those of a server that counts none.

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.causes import CauseResult
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
-from pytest_fairness.plugin.judges import judge_hint
+from pytest_fairness.plugin.judges import find_remedies
 from pytest_fairness.plugin.markers import threshold_exclude
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import secret_redactor
@@ -20,10 +19,8 @@ from pytest_fairness.plugin.settings import secret_redactor
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_fairness.core.protocols import Model
     from pytest_fairness.core.verdicts import Judgment
     from pytest_fairness.plugin.measurement import LazyMeasured
-    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.stats.measured import Measured
 
 _ABOUT_ANSWERS = ("ungraded", "independent item", "was not measured")
@@ -47,6 +44,7 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
     reason = _reason(judgment)
     if judgment.mistake or not measured.attempts:
         return [CauseResult(kind="mistake" if judgment.mistake else "other", finding=reason)]
+    from pytest_fairness.stats.cause_kinds import shown_parameters
     from pytest_fairness.stats.causes import CauseContext, find_causes, find_response_causes, find_small_sample
     from pytest_fairness.stats.validity import MOST_UNGRADED
 
@@ -73,18 +71,6 @@ def _reason(judgment: Judgment) -> str:
     estimate = None if judgment.deciding is None else judgment.deciding.estimate
     of_estimate = "" if estimate is None else estimate.invalid or estimate.suspect
     return judgment.sensitivity or judgment.reason or of_estimate or judgment.mistake
-
-
-def shown_parameters(model: Model) -> str:
-    """Return the name of a model with its limit of tokens, if it has one."""
-    return model.key if "max_tokens" in model.key else model.name
-
-
-def find_remedies(probe: Probe, graders: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each grade with what to do about answers that its grader cannot read."""
-    hint = judge_hint(probe, graders)
-    for name, grader in graders.items():
-        yield name, hint or str(getattr(grader, "unread_remedy", ""))
 
 
 def _remedy_of_reason(reason: str, sample: Measured, judgment: Judgment) -> str:

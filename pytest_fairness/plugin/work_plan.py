@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.controls import with_levels
 from pytest_fairness.plugin.compat import WorkerQueue
-from pytest_fairness.plugin.first_answers import FirstAnswers, choose_prompts
+from pytest_fairness.plugin.first_prompts import LARGE, FirstAnswersRead, choose_prompts
 from pytest_fairness.plugin.identity import ItemParameter, SampleParameter
 from pytest_fairness.plugin.model_resolver import ModelResolver
 from pytest_fairness.plugin.probe import Probe
@@ -106,7 +106,7 @@ class WorkPlan:
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
-        self.first = FirstAnswers(context)
+        self.first = FirstAnswersRead()
 
     def add(self, index: int, test: PlannedTest) -> None:
         """Add a selected test, which has this index in the session."""
@@ -272,7 +272,11 @@ class WorkPlan:
 
     def _requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
         for test in tests:
-            if test.subject == subject and not test.probe.error and not self.first.unreadable(test.probe, model):
+            if (
+                test.subject == subject
+                and not test.probe.error
+                and not self.first.unreadable.get((test.probe.id, model.key))
+            ):
                 yield from self._sample(test.probe, model).requests(test.items)
 
     def measured_items(self, probe: Probe, subject: Subject) -> list[int]:
@@ -287,12 +291,21 @@ class WorkPlan:
             by_probe.setdefault((test.probe, test.subject), []).append(test)
         return by_probe
 
+    def first_prompts(self, test: PlannedTest, sample: ProbeSample) -> list[tuple[int, int]]:
+        """Return the prompts of a test's probe that are sent first, by item and number; none of a small probe."""
+        probe, indices = test.probe, self.measured_items(test.probe, test.subject)
+        attempts = self.repetitions(probe) * sum(len(sample.items[index].prompts) for index in indices)
+        # A batch is answered as a whole, and probabilities of options need no reading.
+        if attempts < LARGE or self._context.settings.batch or probe.is_propensity:
+            return []
+        return choose_prompts(sample.items, indices)
+
     def _first_requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
         """Yield the requests of the first answers of the probes of these tests."""
-        for probe in dict.fromkeys(test.probe for test in tests if test.subject == subject and not test.probe.error):
-            sample, indices = self._sample(probe, model), self.measured_items(probe, subject)
-            if self.first.are_read(probe, sample.items, indices):
-                yield from sample.first_requests(choose_prompts(sample.items, indices))
+        of_probes = {test.probe: test for test in tests if test.subject == subject and not test.probe.error}
+        for probe, test in of_probes.items():
+            sample = self._sample(probe, model)
+            yield from sample.first_requests(self.first_prompts(test, sample))
 
     def save_sample(self, sample: StoredSample, model: Model) -> None:
         """Store the sample of a probe, so that its verdicts can be made again."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.plugin.first_answers import choose_prompts
+from pytest_fairness.plugin.first_prompts import choose_prompts
 from tests.helpers import project_sources
 from tests.helpers.project import N2, Project, every_mode, unwrapped
 
 SUITE = """
 import pytest
-from pytest_fairness import CalledTool, Formats, ProbeItem, Prompt, Tool, YesNo
+from pytest_fairness import ProbeItem, Prompt, Tool, YesNo
+from pytest_fairness.graders import CalledTool
 
 def items():
     for number in range(130):
@@ -50,7 +51,7 @@ def test_unreadable_probe_is_not_asked_on(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", [N2], ids=lambda mode: mode.id)
-def test_unread_format_is_told_with_the_option_to_type(project: Project) -> None:
+def test_unread_format_is_printed_with_its_option(project: Project) -> None:
     body = """\
     return '{"answer": "yes"}' if "JSON" in text else "It depends on much." """
     write(project, body, f'{YES_NO}, formats=["letters", "json"]')
@@ -70,7 +71,7 @@ def test_model_that_is_read_seldom_is_asked_on(project: Project) -> None:
     assert project.calls().total() == 260
 
 
-def test_nothing_is_told_of_readable_answers(project: Project) -> None:
+def test_readable_answers_print_nothing(project: Project) -> None:
     write(project, '    return "It depends on much." if share(text) < 0.05 else "yes"')
     output = unwrapped(project.run())
     assert "first answers" not in output
@@ -78,7 +79,7 @@ def test_nothing_is_told_of_readable_answers(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "mark", "said"),
+    ("answer", "mark", "line"),
     [
         (
             'Answer("Yes, since", finish_reason="length", usage={"input": 9, "output": 50})',
@@ -93,9 +94,9 @@ def test_nothing_is_told_of_readable_answers(project: Project) -> None:
     ],
     ids=["cut off", "no calls"],
 )
-def test_cause_of_first_answers_is_told_with_its_remedy(project: Project, answer: str, mark: str, said: str) -> None:
+def test_cause_of_first_answers_is_printed_once(project: Project, answer: str, mark: str, line: str) -> None:
     write(project, f"    return {answer}", mark)
-    assert said in unwrapped(project.run())
+    assert line in unwrapped(project.run())
 
 
 def test_first_prompts_are_of_all_formats_and_groups() -> None:
