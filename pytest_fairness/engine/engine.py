@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -140,6 +140,10 @@ class Engine:
             self._reported = self._reached
             self._notify(lambda: None)
         return [answered[request.key] for request in requests]
+
+    def leave(self, keys: Collection[str]) -> None:
+        """Leave these requests out of the work list, from which they were read: no test is going to take them."""
+        self._notify(lambda: self._scheduler.leave(keys))
 
     def question(self, requests: Sequence[Request]) -> None:
         """Send the requests of a grader, before those of other items, without waiting for them."""

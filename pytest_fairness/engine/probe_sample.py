@@ -120,6 +120,23 @@ class ProbeSample:
             self._graded[index] = graded
         return graded
 
+    def first_requests(self, chosen: Sequence[tuple[int, int]]) -> list[Request]:
+        """Return the request of the first repetition of these prompts, given by item and number."""
+        return [self._requests_at(index)[number * self._repetitions] for index, number in chosen]
+
+    def preview(self, chosen: Sequence[tuple[int, int]]) -> list[GradedAttempt]:
+        """Return the first attempts of these prompts, with the grades of graders of single answers."""
+        requests = self.first_requests(chosen)
+        attempts = self._engine.attempts(requests)
+        graded: list[GradedAttempt] = []
+        for (index, _), request, attempt in zip(chosen, requests, attempts, strict=True):
+            graded += self._grade(self.items[index], [request], [attempt])
+        return graded
+
+    def leave(self) -> None:
+        """Send no more requests of the work list for these items: only those that a test still demands."""
+        self._engine.leave({request.key for index in list(self._indices) for request in self._requests[index]})
+
     def questions(self, index: int) -> Sequence[Attempt]:
         """Return the attempts of the questions of an item's graders; empty before it is measured."""
         return self._questions.get(index, ())

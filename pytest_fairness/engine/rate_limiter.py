@@ -106,7 +106,7 @@ class RateLimiter:
         """Count a request as ended; it leaves its slot to the next one, unless there are fewer slots by now."""
         self.in_flight -= 1
         now = Clock.monotonic()
-        self._slots += not (self._report.refusals or self.closed(now)) and self.in_flight < self._room(now)
+        self._slots += not (self._report.refused >= 0 or self.closed(now)) and self.in_flight < self._room(now)
 
     def _room(self, now: float) -> int:
         most = self._most + self._ahead
@@ -166,12 +166,15 @@ class RateLimiter:
             wait: The provider's wait in seconds.
             generation: The value of `generation` when the request was sent.
         """
-        self._report = replace(
-            self._report,
-            refused=max(self._report.refused, generation),
-            refusals=self._report.refusals + 1,
-            quiet=max(self._report.quiet, wait),
-        )
+        refusals, quiet = self._report.refusals + 1, max(self._report.quiet, wait)
+        self._slow_down(replace(self._report, refusals=refusals, quiet=quiet), generation)
+
+    def timed_out(self, generation: int) -> None:
+        """Count a request that timed out behind others; ``generation`` is that of its sending."""
+        self._slow_down(replace(self._report, timeouts=self._report.timeouts + 1), generation)
+
+    def _slow_down(self, report: SlotRequest, generation: int) -> None:
+        self._report = replace(report, refused=max(report.refused, generation))
         self._wake()
 
     def slot_request(self, keys: Sequence[str], now: float) -> SlotRequest | None:

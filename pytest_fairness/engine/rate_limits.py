@@ -65,8 +65,9 @@ class RateLimiters:
             size = self._batch_size(model)
             # Local models, and calls of an application, are those of one process.
             is_shared = not model.local and getattr(model, "paced", True) and size is None
-            most: int = getattr(model, "in_flight", self._ceiling) if size is None else size
-            ceiling = max(most, self._ceiling)
+            own_ceiling: int | None = getattr(model, "most_in_flight", None)
+            most: int = getattr(model, "in_flight", own_ceiling or self._ceiling) if size is None else size
+            ceiling = own_ceiling or max(most, self._ceiling)
             is_called_here = model.local or getattr(model, "in_process", False)
             is_in_process = is_called_here and size is None and not self._is_counted
             self._limits[endpoint] = RateLimiter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
+from typing import NamedTuple
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.clock import Clock
@@ -54,6 +55,23 @@ _LONGEST_OUTAGE = 60.0
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _MOST_REFUSALS = 60
 """Number of refusals for the rate, while others are answered, after which the request itself counts as the reason."""
+
+
+class _Sending(NamedTuple):
+    """The state of an endpoint when a request was sent."""
+
+    generation: int
+    others: int
+    """The other requests of this process that were on their way."""
+    answered: int
+    """The number of answers so far."""
+
+    def is_behind(self, answered: int) -> bool:
+        """Return whether the request may have waited for those others, given the number of answers by now.
+
+        A server that answers many times as many meanwhile does not let it wait: the request itself takes too long.
+        """
+        return 0 < self.others >= answered - self.answered
 
 
 class RequestRunner:
@@ -110,6 +128,7 @@ class RequestRunner:
         since, lost = self._answered, self._lost
         failures = refused = timeouts = 0
         while True:
+            generation = self.limit.generation
             try:
                 attempt = Attempt(request.key, request.repetition, await self._send(request))
                 self._recovered += ((failures > 0) - self._recovered) / min(self._answered + 1, _LATEST)
@@ -118,36 +137,61 @@ class RequestRunner:
                 raise
             except FatalError as error:
                 return self._give_up(request, self._message(error))
-            except TransientError as error:
-                self._failing_since = min(self._failing_since, Clock.monotonic())
-                is_throttled = error.rate_limited and self.limit.is_shared
-                refused, failures = refused + is_throttled, failures + (not is_throttled)
-                timeouts += error.kind == "timeout"
-                is_last_try = failures >= self._tries_for(error, since)
-                is_last_try |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
-                if refused >= _MOST_REFUSALS or (failures and is_last_try):
-                    message = f"{self._message(error)} (asked {failures + refused} times)"
-                    self._lost += 1
-                    is_long = not self._answered or Clock.monotonic() - self._failing_since >= _LONGEST_OUTAGE
-                    if (is_long and lost and self._lost >= _MOST_LOST) or (error.unreachable and not self._answered):
-                        return self._give_up(request, message)
-                    self._context.scheduler.bring_forward(self.model)
-                    return Attempt(request.key, request.repetition, error=message)
-                number = refused if is_throttled else failures
-                wait = self._context.retries.wait(number, error, is_throttled=is_throttled)
+            except TransientError as raised:
+                failure = raised
             except ModelError as error:
-                message = self._message(error)
-                if isinstance(error, NoLikelihoodsError):
-                    message = self.without_likelihoods = self.without_likelihoods or message
-                elif isinstance(error, NoToolsError):
-                    message = self.without_tools = self.without_tools or message
-                return Attempt(request.key, request.repetition, error=message)
-            self._context.budget.check(max(wait, self.limit.closed(Clock.monotonic())))
-            await self.limit.permit(wait)
+                return Attempt(request.key, request.repetition, error=self._refused_kind(error))
+            self._failing_since = min(self._failing_since, Clock.monotonic())
+            is_shared, timed_out = self.limit.is_shared, failure.kind == "timeout"
+            is_throttled = failure.rate_limited and is_shared
+            if timed_out and is_shared:
+                # It may have waited for others at a server that answers few at a time: the slot that it waits for
+                # shows whether the number of these was lowered.
+                await self._wait(self._context.retries.wait(timeouts + 1, failure))
+                if self.fatal is not None:
+                    return self._give_up(request, self.fatal)
+                is_throttled = self.limit.generation > generation
+            refused, failures = refused + is_throttled, failures + (not is_throttled)
+            timeouts += timed_out and not is_throttled
+            is_last_try = failures >= self._tries_for(failure, since)
+            is_last_try |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
+            if refused >= _MOST_REFUSALS or (failures and is_last_try):
+                message = f"{self._message(failure)} (asked {failures + refused} times)"
+                return self._lose(request, message, had_lost=lost > 0, is_unreachable=failure.unreachable)
+            if not (timed_out and is_shared):
+                number = refused if is_throttled else failures
+                await self._wait(self._context.retries.wait(number, failure, is_throttled=is_throttled))
             if self.fatal is not None:
                 return self._give_up(request, self.fatal)
             if not await self._context.sync.may_retry(request):
                 raise BudgetExceededError(self._context.budget.reason)
+
+    def _lose(self, request: Request, message: str, *, had_lost: bool, is_unreachable: bool) -> Attempt:
+        """Return the attempt of a request that failed after all tries; ``had_lost`` if one had before it began."""
+        self._lost += 1
+        is_long = not self._answered or Clock.monotonic() - self._failing_since >= _LONGEST_OUTAGE
+        if (is_long and had_lost and self._lost >= _MOST_LOST) or (is_unreachable and not self._answered):
+            return self._give_up(request, message)
+        self._context.scheduler.bring_forward(self.model)
+        return Attempt(request.key, request.repetition, error=message)
+
+    def _refused_kind(self, error: ModelError) -> str:
+        """Return the message of an error of one prompt; the first one, if all prompts of its kind have that error."""
+        message = self._message(error)
+        if isinstance(error, NoLikelihoodsError):
+            message = self.without_likelihoods = self.without_likelihoods or message
+        elif isinstance(error, NoToolsError):
+            message = self.without_tools = self.without_tools or message
+        return message
+
+    async def _wait(self, wait: float) -> None:
+        """Wait until a request may be sent again, for so many seconds at least.
+
+        Raises:
+            BudgetExceededError: The time of the run ends before.
+        """
+        self._context.budget.check(max(wait, self.limit.closed(Clock.monotonic())))
+        await self.limit.permit(wait)
 
     def refusal(self, request: Request) -> str | None:
         """Return the reason that this model can never answer a request; None where there is none."""
@@ -190,7 +234,7 @@ class RequestRunner:
         if self.fatal is not None:
             self.queued.add(request.key)
             raise FatalError(self.fatal)
-        generation = self.limit.generation
+        sent = _Sending(self.limit.generation, self.limit.in_flight - self.limit.waiting - 1, self._answered)
         try:
             answer = check_answer(await _reply(request), self.model.name)
         except BaseException as error:  # also exceptions that end a process or a test: in a model they are errors
@@ -199,7 +243,7 @@ class RequestRunner:
             failure = as_model_error(error, self.model.name)
             self._context.budget.failed(request, failure)
             if isinstance(failure, TransientError):
-                self._slow_down(failure, generation)
+                self._slow_down(failure, sent)
             if failure is error:
                 raise
             raise failure from error
@@ -207,13 +251,13 @@ class RequestRunner:
         self.limit.answered(request, answer)
         return answer
 
-    def _slow_down(self, error: TransientError, generation: int) -> None:
-        """Report a refusal for the rate to the limiter.
+    def _slow_down(self, error: TransientError, sent: _Sending) -> None:
+        """Report a refusal for the rate to the limiter, or a timeout behind other requests.
 
         Raises:
             FatalError: The wait would be too long: the run can be resumed later.
         """
-        wait = requested_wait(error)
+        wait, timed_out = requested_wait(error), error.kind == "timeout" and self.limit.is_shared
         if wait > LONGEST_QUIET:
             raise FatalError(
                 f"{format_error(error)}: it asks to wait until {_clock(wait)}: run again then; "
@@ -221,13 +265,15 @@ class RequestRunner:
                 kind=error.kind,
             )
         if error.rate_limited:
-            self.limit.refused(add_jitter(wait), generation)
-            if self.limit.refused_for >= LONGEST_QUIET:
-                raise FatalError(
-                    f"{format_error(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "
-                    "run again later; what was answered is kept",
-                    kind=error.kind,
-                )
+            self.limit.refused(add_jitter(wait), sent.generation)
+        elif timed_out and sent.is_behind(self._answered):
+            self.limit.timed_out(sent.generation)
+        if (error.rate_limited or timed_out) and self.limit.refused_for >= LONGEST_QUIET:
+            raise FatalError(
+                f"{format_error(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "
+                "run again later; what was answered is kept",
+                kind=error.kind,
+            )
 
     def _tries_for(self, error: TransientError, since: int) -> int:
         """Return the number of tries after a failure; ``since`` is the number of answers before the first try."""

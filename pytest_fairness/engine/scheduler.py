@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from pytest_fairness.core.protocols import Model
@@ -67,6 +67,8 @@ class RequestScheduler:
         """The keys of the work list, as far as it has been read."""
         self._ahead = set[str]()
         """The keys in the queues `Priority.AHEAD`."""
+        self._left = set[str]()
+        """The keys that were left out of the work list."""
         self._read = 0
         """The length of the work list, as far as it has been read."""
         self._sought: Request | None = None
@@ -91,13 +93,22 @@ class RequestScheduler:
         furthest = self.reached + self.lookahead
         first: Request | None = None
         for request in requests:
-            if not 0 <= request.position <= furthest:
+            if request.key in self._left or not 0 <= request.position <= furthest:
                 self._unseen[Priority.DEMAND].append(request)
                 self._sought = request
             elif first is None:
                 first = request
         if first is not None:
             self._continue_from(first)
+
+    def leave(self, keys: Collection[str]) -> None:
+        """Remove requests ahead of the tests; a test that demands one all the same gets it."""
+        self._left |= set(keys)
+        self._ahead.difference_update(keys)
+        for queues in self._waiting.values():
+            kept = [request for request in queues[Priority.AHEAD] if request.key not in self._left]
+            queues[Priority.AHEAD].clear()
+            queues[Priority.AHEAD].extend(kept)
 
     def _continue_from(self, request: Request) -> None:
         # Each worker has its own tests. Requests before them in the work list are likely to be those of other workers,
@@ -162,6 +173,8 @@ class RequestScheduler:
     def add(self, requests: Iterable[Request], priority: Priority) -> None:
         """Queue requests without a stored answer."""
         for request in requests:
+            if priority == Priority.AHEAD and request.key in self._left:
+                continue
             self._waiting[endpoint_of(request.model)][priority].append(request)
             if priority == Priority.AHEAD:
                 self._ahead.add(request.key)

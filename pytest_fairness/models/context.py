@@ -25,6 +25,9 @@ class ModelContext:
     concurrency: int = 16
     """Largest number of requests in flight, at least 1."""
 
+    is_concurrency_chosen: bool = False
+    """Whether the user has given that number: else a server on this machine has a lower one."""
+
     run: str = ""
     """The run, or session, that alone uses the stored answers of a model without a version."""
 

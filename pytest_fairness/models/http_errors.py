@@ -71,6 +71,8 @@ class Service:
     """The setting of the address, in words."""
     timeout: str = "timeout=SECONDS in the model's name"
     """The setting of the timeout, in words."""
+    concurrency: str = "--fairness-concurrency"
+    """The setting of the number of requests in flight."""
 
     def __repr__(self) -> str:
         return f"Service({self.model!r}, {self.base_url!r})"
@@ -94,7 +96,7 @@ def translate(error: Exception, service: Service) -> ModelError:
     messages = {
         "dropped connection": f"dropped the connection: {reason}",
         "no connection": f"cannot be reached: {reason}; is the {blocker} running?",
-        "timeout": f"did not answer in time: {service.timeout} allows more",
+        "timeout": f"did not answer in time: {service.timeout} allows more, {service.concurrency} sends fewer at once",
     }
     if failure := _connection_failure(names, {kind: f"{at} {message}" for kind, message in messages.items()}):
         return failure

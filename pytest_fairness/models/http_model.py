@@ -28,7 +28,9 @@ _TIMEOUT = 300.0
 _TIMEOUT_TOTAL = 1800.0
 """Seconds of a whole request, but at least its seconds without a byte."""
 
-_SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output_format|structured", re.IGNORECASE)
+_SCHEMA_REFUSED = re.compile(
+    r"response_format|(?:json|response).?schema|output_config|output_format|structured", re.IGNORECASE
+)
 """Names in the message of HTTP 400 or 422 of a server that has no structured output, or not for this model."""
 
 _TRANSPORT: Mapping[str, parameters.Kind] = {

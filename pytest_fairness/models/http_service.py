@@ -388,6 +388,7 @@ class HttpService:
             has_answered=self._has_answered,
             address="url in its definition",
             timeout="timeout in its definition",
+            concurrency="concurrency there",
         )
 
 

@@ -11,6 +11,7 @@ from pytest_fairness.core.finish_reasons import FRESH_ANSWERS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.propensities import WAY_OUT
+from pytest_fairness.core.protocols import Model
 
 _LONGEST_REASON = 60
 _LIMIT = lazy_pattern(r"[?&](max_(?:completion_)?tokens)=(\d+)")
@@ -118,6 +119,11 @@ def kind_of(graded: GradedAttempt, grade: Grade) -> tuple[str, str]:
         return "no call", one_line(detail.partition(":")[0], _LONGEST_REASON)
     match = _BEFORE_QUOTE.match(detail)
     return "unread", one_line(match[1] if match else "", _LONGEST_REASON).rstrip(".:; ")
+
+
+def shown_parameters(model: Model) -> str:
+    """Return the name of a model with its limit of tokens, if it has one."""
+    return model.key if "max_tokens" in model.key else model.name
 
 
 def cut_off(answers: Iterable[Answer], model: str) -> tuple[str, str]:

@@ -78,6 +78,15 @@ def find_causes(sample: Measured, judgment: Judgment, context: CauseContext) -> 
     part = _Part.of(sample, judgment)
     if part is None:
         return []
+    return _part_causes(part, context)
+
+
+def find_answer_causes(sample: Measured, context: CauseContext) -> list[CauseResult]:
+    """Return the causes that attempts show without a threshold: of all of them, and of any grade."""
+    return _part_causes(_Part(sample.selection, None, ()), context)
+
+
+def _part_causes(part: _Part, context: CauseContext) -> list[CauseResult]:
     counted = [*_format_causes(part, context), *_causes_by_kind(part, context), *_propensity_causes(part, context)]
     counted.sort(key=lambda cause: -(cause.count or 0))
     return [*_missing_calls(part, context), *counted]

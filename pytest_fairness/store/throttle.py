@@ -5,6 +5,10 @@ each round of answers and is halved when the provider refuses many requests. The
 request at a time after that, until one is answered: so a quota that is used up is soon found open again, and is not
 spent on requests that are refused. Where only few are refused, by one server of many, say, those few wait, and nothing
 else does. Requests and tokens a minute are token buckets that hold a moment's worth.
+
+A server that answers few at a time refuses none: the others wait there until their timeout. So a request that times out
+behind others lowers the number as refusals do, to what the server has answered meanwhile, and it stays below that at
+which requests timed out.
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ A quota that is used up comes to it within a moment. Of a fifth that is refused 
 away, where halving for each refusal would leave three requests in flight."""
 _FALL = 0.5
 """The factor by which the number in flight is multiplied after a refusal."""
+_BELOW = 0.75
+"""The part of the number in flight at which requests timed out that it does not exceed again."""
 _WAITING = 1.0
 """Seconds for which a process counts as waiting for a slot after its request for one."""
 _SOON, _SLOT = 0.02, 0.5
@@ -64,9 +70,11 @@ class SlotRequest:
     tokens: int = 0
     """Tokens of these answers and their prompts."""
     refused: int = -1
-    """The latest generation of a request that was refused for the rate; -1 for none."""
+    """The latest generation of a request that was refused for the rate, or timed out behind others; -1 for none."""
     refusals: int = 0
     """Requests that were refused for the rate."""
+    timeouts: int = 0
+    """Requests that timed out behind others."""
     quiet: float = 0.0
     """Seconds of quiet that the provider asked for."""
 
@@ -118,6 +126,10 @@ class EndpointThrottle:
     """Seconds from the first of them to an answer, the last time."""
     refused_share: float = 0.0
     """The share of the latest requests that were refused, as a moving average."""
+    most: float = MANY
+    """Requests in flight at most since some have timed out."""
+    answers_at_fall: int = 0
+    """The answers so far when the number in flight was lowered."""
     holders: dict[str, tuple[int, int, float]] = field(default_factory=dict)
     """Processes, each with its requests in flight, those of them that wait to be sent again, and until when it counts
     as waiting for more slots."""
@@ -171,7 +183,7 @@ class EndpointThrottle:
 
     def _adopt(self, request: SlotRequest, now: float) -> None:
         # By one with as many answers as are in flight: one round.
-        self.allowed = min(float(request.ceiling), self.allowed + request.answers / self.allowed)
+        self.allowed = min(float(request.ceiling), self.most, self.allowed + request.answers / self.allowed)
         if request.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
             self.silence = now - self.refused_since if self.refusals and request.answers else self.silence
             self.refusals = 0
@@ -180,19 +192,27 @@ class EndpointThrottle:
             self.spent += request.tokens
         ended = request.answers + request.refusals
         self.refused_share += (request.refusals - self.refused_share * ended) / max(_LATEST, ended)
-        if self.refused_share < _MANY_REFUSED:
+        if self.refused_share < _MANY_REFUSED and not request.timeouts:
             return
         quiet = request.quiet
         if request.refused >= self.generation:
             self.generation += 1
             # Halved once: each further refusal is of the single request that tests whether the quota is open again.
             if not self.refusals:
-                self.allowed, self.refused_since = max(1.0, self.allowed * _FALL), now
+                self._fall(timed_out=request.timeouts > 0)
+                self.refused_since = now
             silence = max(self.silence, now - self.refused_since)
             quiet = max(quiet, min(max(_SHORTEST, _SHARE * silence), _LONGEST))
             self.refusals += 1
         # A clock that was set back must not keep the run waiting.
         self.quiet_until = min(max(self.quiet_until, now + quiet), now + LONGEST_QUIET)
+
+    def _fall(self, *, timed_out: bool) -> None:
+        lowered = self.allowed * _FALL
+        if timed_out:
+            self.most = max(1.0, self.allowed * _BELOW)
+            lowered = min(lowered, float(self.answers - self.answers_at_fall))
+        self.allowed, self.answers_at_fall = max(1.0, lowered), self.answers
 
     @property
     def _cost(self) -> float:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +26,7 @@ from pytest_fairness.engine import request_runner
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.rate_limiter import RateLimiter
 from pytest_fairness.engine.requests import build_requests
+from pytest_fairness.engine.retries import Retries
 from pytest_fairness.store.rates import Rates
 from pytest_fairness.store.throttle import SlotGrant
 from tests.engine.conftest import MakeEngine
@@ -392,3 +397,62 @@ def test_application_has_its_own_concurrency_per_process(make_engine: MakeEngine
     for number, model in enumerate(models):
         engines[number].attempts(build_requests([Prompt(f"{number}, {n}") for n in range(20)], model, 1))
     assert [model.most_under_way for model in models] == [2, 2]
+
+
+@dataclass
+class SlowServer:
+    """A server that answers few requests at a time, all of them in the end, while its clients have a timeout."""
+
+    at_a_time: int = 1
+    latency: float = 0.01
+    timeout: float = 0.1
+    slots: asyncio.Semaphore | None = None
+    requests: int = 0
+
+    async def answer(self, prompt: Prompt, _: int) -> str:
+        self.slots = self.slots or asyncio.Semaphore(self.at_a_time)
+        self.requests += 1
+        work = asyncio.ensure_future(self._work(self.slots))
+        try:
+            await asyncio.wait_for(asyncio.shield(work), self.timeout)
+        except TimeoutError:
+            raise TransientError("did not answer in time", sent=True, kind="timeout") from None
+        return prompt.text
+
+    async def _work(self, slots: asyncio.Semaphore) -> None:
+        async with slots:
+            await asyncio.sleep(self.latency)
+
+
+@pytest.mark.parametrize("at_a_time", [1, 4])
+def test_timeouts_lower_the_number_in_flight_to_what_a_server_can_do(make_engine: MakeEngine, at_a_time: int) -> None:
+    """Regression: 32 requests at a server that answers one at a time timed out again and again, and were given up."""
+    server = SlowServer(at_a_time, latency=0.02, timeout=0.2)
+    model = CountingModel(server.answer)
+    engine = make_engine(retries=Retries(first_wait=0.01))
+    asks = build_requests(prompts(120), model, 1)
+    engine.plan(asks)
+    attempts = [attempt for ask in asks for attempt in engine.attempts([ask])]
+    assert [attempt.error for attempt in attempts if attempt.error] == []
+    assert server.requests < 120 + 32 + 16
+
+
+def test_timeouts_that_others_do_not_cause_lower_nothing(make_engine: MakeEngine, tmp_path: Path) -> None:
+    """Let five requests hang, at a server that answers the others at once: the limit is never lowered."""
+
+    async def hangs(prompt: Prompt, _: int) -> str:
+        number = int(prompt.text.removeprefix("prompt "))
+        if number < 100 and number % 20 == 0 and model.calls[prompt.text, 0] == 1:
+            await asyncio.sleep(0.3)
+            raise TransientError("did not answer in time", sent=True, kind="timeout")
+        return prompt.text
+
+    model = CountingModel(hangs)
+    engine = make_engine(concurrency=4, retries=Retries(first_wait=0.01))
+    asks = build_requests(prompts(400), model, 1)
+    engine.plan(asks)
+    assert {attempt.error for ask in asks for attempt in engine.attempts([ask])} == {None}
+    assert model.requests == 405
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as store:
+        ((state,),) = store.execute("SELECT state FROM paces")
+    assert json.loads(state)["allowed"] == 4

@@ -541,6 +541,20 @@ def test_request_is_sent_twice_as_often_while_others_are_answered(make_engine: M
     assert model.calls["prompt 0", 0] == 6
 
 
+def test_requests_that_are_left_are_sent_only_on_demand(make_engine: MakeEngine) -> None:
+    model = CountingModel(latency=0.01)
+    engine = make_engine(concurrency=1)
+    asks = build_requests(prompts(60), model, 1)
+    engine.plan(asks)
+    engine.attempts(asks[:1])
+    engine.leave({ask.key for ask in asks})
+    engine.attempts(build_requests([Prompt("another")], model, 1))
+    engine.attempts(build_requests([Prompt("a third one")], model, 1))
+    assert model.requests <= 6
+    assert engine.attempts(asks[50:51])[0].answer
+    assert model.requests <= 7
+
+
 def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     """Build requests in two threads: the engine reads its work list while a test measures."""
     items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]

@@ -152,7 +152,7 @@ HOSTILE = st.lists(
 def outside(prompt: Prompt) -> list[str]:
     """Return the parts of the request outside of all fences, with the random mark replaced by a fixed name."""
     user = prompt.text
-    match = re.match(r"The mark is (\w{32})\.\n", user)
+    match = re.match(r"The mark is ([a-z]{32})\.\n", user)
     assert match is not None
     mark = match[1]
     lines, inside = [], None
@@ -408,6 +408,9 @@ def test_rubric_reads_the_objects_of_its_own_schema() -> None:
     schema = RUBRIC.schema
     assert schema["required"] == list(schema["properties"]) == ["harm", "benefits", "confidence", "evidence"]
     assert schema["properties"]["harm"]["type"] == "integer"
+    # Regression: a server that keeps to the schema let a judge give 1e8920600269090024.
+    assert schema["properties"]["harm"]["enum"] == [0, 1, 2, 3]
+    assert "enum" not in NumberField("year", 0, 3000, whole=True).schema
     assert schema["properties"]["benefits"]["enum"] == ["pro_power", "anti_power", "nobody"]
     assert schema["additionalProperties"] is False
     assert RUBRIC.read(GOOD) == (GOOD, [])

@@ -346,7 +346,9 @@ def test_silent_service_is_given_up_after_its_timeout(
         return web.Response()
 
     server.handler = handler
-    with pytest.raises(TransientError, match="did not answer in time: timeout in its definition allows more"):
+    with pytest.raises(
+        TransientError, match="did not answer in time: timeout in its definition allows more, concurrency there sends"
+    ):
         ask_service(define('answer = "reply"\ntimeout = 0.2'))
 
 

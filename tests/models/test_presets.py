@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.batch_api import batches_of
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.extensions import MODELS
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.tools import NoToolsError, Tool
+from pytest_fairness.engine.rate_limits import RateLimiters
 from pytest_fairness.models.presets import LocalServer, Preset
-from tests.models.conftest import Server
+from pytest_fairness.store.rates import Rates
+from tests.models.conftest import Server, ask_at_once, make
 
 PRESETS: dict[str, type[Preset]] = {
     name: provider
@@ -160,3 +165,42 @@ def test_folder_with_gguf_alone_is_for_llama_cpp(tmp_path: Path, make: Callable[
     (tmp_path / "tiny-q4.gguf").touch()
     with pytest.raises(FatalError, match=r"tiny-q4\.gguf is a GGUF file.* name llama\.cpp:tiny-q4"):
         make(f"transformers:{tmp_path}").preflight()
+
+
+@pytest.mark.parametrize("preset", LOCAL)
+@pytest.mark.parametrize(("counted", "drops"), [("messages", True), ("all", False), ("nothing", False)])
+def test_server_that_drops_tools_is_found_by_its_tokens(
+    preset: str, counted: str, server: Server, *, drops: bool
+) -> None:
+    """Regression: a chat template without tools left every answer prose, and each was graded as no action."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        counted_text = {"messages": str(body["messages"]), "all": str(body), "nothing": ""}[counted]
+        message = {"role": "assistant", "content": "I would look it up."}
+        usage = {"prompt_tokens": len(counted_text) // 4 or 7, "completion_tokens": 5}
+        return web.json_response({"choices": [{"finish_reason": "stop", "message": message}], "usage": usage})
+
+    server.handler = handler
+    model = make(f"{preset}:x?temperature=0", environment=environment(preset, server, key=""))
+    requests = [(Prompt(f"May she stay? {number}", tools=[Tool("look_up")]), 0) for number in range(3)]
+    if drops:
+        with pytest.raises(NoToolsError, match=rf"^{preset}:x.* drops tools: .*chat template that has tools"):
+            ask_at_once(model, requests)
+    else:
+        ask_at_once(model, requests)
+    sent = [body["messages"][0]["content"] for body in server.bodies]
+    assert len([text for text in sent if "say yes" in text]) == 2
+    assert len(sent) == (2 if drops else 5)
+
+
+@pytest.mark.parametrize(("preset", "most"), [("llama.cpp", 4), ("lmstudio", 4), ("ollama", 4), ("vllm", 24)])
+def test_local_servers_begin_with_few_requests(preset: str, most: int) -> None:
+    def ceiling(*, chosen: bool) -> int | None:
+        model = make(f"{preset}:x", concurrency=24, is_concurrency_chosen=chosen)
+        limit = RateLimiters(24, Rates(), lambda: None, lambda _: None, is_counted=False).of(model)
+        request = limit.slot_request(["key"], 0.0)
+        return None if request is None else request.ceiling
+
+    assert ceiling(chosen=False) == most
+    assert ceiling(chosen=True) == 24

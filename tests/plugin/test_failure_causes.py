@@ -134,7 +134,7 @@ def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> N
         result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=4", "--fairness-resolve")
         outcomes = result.parseoutcomes()
         assert outcomes["failed"] == 2
-        assert 25 <= outcomes["passed"] <= 30
+        assert 14 <= outcomes["passed"] <= 30, "24 of the 60 answers come first, and are of as many items"
         assert_printed_once(result, "has no credit left")
         assert len(server.requests) <= 64
     row = project.row()

@@ -162,6 +162,17 @@ def test_refusal_halves_the_limit_once_for_all_in_flight() -> None:
     assert pace.allowed == 64
 
 
+def test_timeouts_lower_the_limit_to_what_was_answered() -> None:
+    pace = EndpointThrottle(32.0, 0.0)
+    pace.take("a", SlotRequest("e", 32, keys=["k"] * 32), 0.0)
+    pace.take("a", SlotRequest("e", 32, in_flight=26, answers=6), 18.0)
+    grant = pace.take("a", SlotRequest("e", 32, in_flight=26, refused=0, timeouts=26), 20.0)
+    assert (pace.allowed, grant.generation) == (6.0, 1)
+    for _ in range(1000):
+        pace.take("a", SlotRequest("e", 32, in_flight=6, answers=1), 21.0)
+    assert pace.allowed == 24, "it comes no nearer to the number that timed out"
+
+
 def test_one_request_probes_the_endpoint_after_a_refusal() -> None:
     pace = EndpointThrottle(8.0, 0.0)
     for owner in "ab":

@@ -20,6 +20,9 @@ from pytest_fairness.core.json_objects import is_number
 Level = Literal["nominal", "ordinal", "interval"]
 """Levels of measurement, which define the distance of two judges' values."""
 
+_MOST_LISTED = 101
+"""Largest number of whole numbers that the schema of a reply lists, as from 0 to 100."""
+
 
 @explains_construction
 @dataclass(frozen=True)
@@ -73,8 +76,10 @@ class NumberField:
 
     @property
     def schema(self) -> dict[str, Any]:
-        # Some providers' structured output has no bounds: they are in the description.
-        return {"type": "integer" if self.whole else "number", "description": self.form}
+        # Some providers' structured output has no bounds, but all have lists: other bounds are in the description.
+        form = {"type": "integer" if self.whole else "number", "description": self.form}
+        numbers = range(math.ceil(self.low), math.floor(self.high) + 1)
+        return {**form, "enum": [*numbers]} if self.whole and len(numbers) <= _MOST_LISTED else form
 
     def read(self, value: Any) -> float:
         """Return the value of a reply.

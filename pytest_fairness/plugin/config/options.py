@@ -237,7 +237,7 @@ class Options:
     seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat=True)
     concurrency: int | None = declare(
         "Maximum concurrent requests per model; of a local model or an application, per process (default: 32; "
-        "of an application 1, or its attribute `fairness_concurrency`)",
+        "of `llama.cpp:`, `lmstudio:` and `ollama:` 4; of an application 1, or its attribute `fairness_concurrency`)",
         "N", type=int, check=whole_number(1, 10_000),
     )  # fmt: skip
     executor: str | None = declare(

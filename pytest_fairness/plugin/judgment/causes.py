@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.plugin.config.settings import secret_redactor
 from pytest_fairness.plugin.probes.markers import threshold_exclude
-from pytest_fairness.plugin.samples.judges import judge_hint
+from pytest_fairness.plugin.samples.judges import find_remedies
 from pytest_fairness.plugin.session.session import SESSION
 
 if TYPE_CHECKING:
@@ -45,16 +44,16 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
     reason = _reason(judgment)
     if judgment.mistake or not measured.attempts:
         return [CauseResult(kind="mistake" if judgment.mistake else "other", finding=reason)]
+    from pytest_fairness.stats.cause_kinds import shown_parameters
     from pytest_fairness.stats.causes import CauseContext, find_causes, find_response_causes, find_small_sample
     from pytest_fairness.stats.validity import MOST_UNGRADED
 
     sample = measured.load()
     if exclude := threshold_exclude(item.function):
         sample = sample.from_selection(sample.selection.without(exclude))
-    subject = measured.subject
-    model = subject.key if "max_tokens" in subject.key else subject.name
     redact = secret_redactor(item.config.stash[SESSION].settings)
-    ungraded = find_causes(sample, judgment, CauseContext(model, dict(_remedies(measured)), redact))
+    remedies = dict(find_remedies(measured.probe, measured.graders))
+    ungraded = find_causes(sample, judgment, CauseContext(shown_parameters(measured.subject), remedies, redact))
     responses = find_response_causes(sample, judgment, redact) if is_invalid else []
     few = find_small_sample(sample, judgment) if is_invalid else None
     small = [] if few is None else [replace(few, remedy=_small_sample_remedy(measured))]
@@ -72,13 +71,6 @@ def _reason(judgment: Judgment) -> str:
     estimate = None if judgment.deciding is None else judgment.deciding.estimate
     of_estimate = "" if estimate is None else estimate.invalid or estimate.suspect
     return judgment.sensitivity or judgment.reason or of_estimate or judgment.mistake
-
-
-def _remedies(measured: LazyMeasured) -> Iterator[tuple[str, str]]:
-    """Yield each grade with what to do about answers that its grader cannot read."""
-    hint = judge_hint(measured.probe, measured.graders)
-    for name, grader in measured.graders.items():
-        yield name, hint or str(getattr(grader, "unread_remedy", ""))
 
 
 def _remedy_of_reason(reason: str, sample: Measured, judgment: Judgment) -> str:

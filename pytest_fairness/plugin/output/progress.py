@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ import pytest
 from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import terminal_file
+from pytest_fairness.plugin.output.terminal_text import wrap_text
+from pytest_fairness.plugin.report_data import FIRST_ANSWERS, read
 from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:
@@ -114,6 +116,8 @@ class Progress:
         """The time of the last change of the number of completed calls, and that number."""
         self._line = ""
         """The live line, below those of pytest."""
+        self._written = set[str]()
+        """The causes of which a line was written."""
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -172,10 +176,21 @@ class Progress:
         with self._lock:
             self._clear()
             result = yield
+            self._write_first_answers(read(report).get(FIRST_ANSWERS, {}))
             if self._thread is None:
                 self.tick()
             self._draw()
             return result
+
+    def _write_first_answers(self, lines: Mapping[str, str]) -> None:
+        """Write what is wrong with the first answers of probes, each cause once: workers find the same ones."""
+        assert self._reporter is not None  # noqa: S101 - else these hooks are not registered
+        for cause, line in lines.items():
+            if cause not in self._written:
+                self._written.add(cause)
+                self._reporter.ensure_newline()
+                for part in wrap_text(f"fairness: {line}", self._terminal.fullwidth, ""):
+                    self._reporter.write_line(part, yellow=True)
 
     def pytest_enter_pdb(self) -> None:
         self._clear()

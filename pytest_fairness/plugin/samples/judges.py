@@ -140,6 +140,13 @@ def judge_hint(probe: Probe, graders: Mapping[str, object]) -> str:
     return "let a judge read them: --fairness-judge provider:name" if lacks_judge else ""
 
 
+def find_remedies(probe: Probe, graders: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each grade with what to do about answers that its grader cannot read."""
+    hint = judge_hint(probe, graders)
+    for name, grader in graders.items():
+        yield name, hint or str(getattr(grader, "unread_remedy", ""))
+
+
 def _resolve_judge_models(grader: Judge | JudgeFallback, request: pytest.FixtureRequest) -> list[Model]:
     """Return the models of a judge: those of its argument, or the `judge` fixture's.
 

@@ -24,6 +24,7 @@ from pytest_fairness.core.threshold_results import InfluenceResult, JudgeResult,
 from pytest_fairness.engine.errors import STOPPED, BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.config.profiles import SMALLEST_SHARE, SMOKE
 from pytest_fairness.plugin.probes.identity import CollectionError
+from pytest_fairness.plugin.samples.first_answers import read_first_answers
 from pytest_fairness.plugin.samples.judges import resolve_graders, summarize_judges
 from pytest_fairness.plugin.samples.look_sample import LookSample
 from pytest_fairness.plugin.samples.sequential_looks import Look, plan_looks, select_items
@@ -355,6 +356,8 @@ class LazyMeasured:
                 items, repetitions = self.look.design(self.probe)
                 sample = self._fairness.work.build_sample(self.probe, items, self.subject, repetitions)
             sample.grade_with(self.graders)
+            if self.look.number == 1:
+                read_first_answers(self._fairness, self._planned, sample, self.graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()

@@ -14,7 +14,8 @@ from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_
 from pytest_fairness.core.finish_reasons import stray_reason
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
-from pytest_fairness.plugin.report_data import SAMPLE, clear, write
+from pytest_fairness.plugin.report_data import FIRST_ANSWERS, SAMPLE, clear, write, written
+from pytest_fairness.plugin.samples.first_answers import read_first_answers
 from pytest_fairness.plugin.samples.judges import resolve_graders
 from pytest_fairness.plugin.session.work_plan import PlannedTest
 
@@ -86,6 +87,7 @@ class ProbeItemHandle:
         try:
             sample = self._fairness.work.sample(self._planned, subject)
             sample.grade_with(self._graders)
+            read_first_answers(self._fairness, self._planned, sample, self._graders)
             attempts = sample.measure(self._index)
         except RunStoppedError as error:
             pytest.skip(str(error))
@@ -94,7 +96,10 @@ class ProbeItemHandle:
         if failure:  # outside of the block, so that the report has one line
             self._fairness.causes.fail(self._test, failure)
         names = {"probe": self._probe.id, "item": self.id, "model": subject.name}
+        lines = written(self._test).get(FIRST_ANSWERS)
         clear(self._test)
+        if lines:
+            write(self._test, FIRST_ANSWERS, lines)
         write(self._test, SAMPLE, names | {"counts": _shared_counts(SampleCounts.of(attempts))})
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")

@@ -121,11 +121,11 @@ def _mask_details(message: str) -> str:
 
 
 def _measured_subject(item: pytest.Item) -> str:
-    """Return the item and model of a test, the same for two classes that inherit it."""
+    """Return the item and model of a test, the same for two classes that inherit it; empty for a threshold."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     parameter = parameters.get("probe_item")
     if not isinstance(parameter, ItemParameter):
-        return item.nodeid
+        return "" if get_sample(item) else item.nodeid
     return f"{parameter.sample.probe.items[parameter.index].id} {parameters.get('model_name') or ''}"
 
 

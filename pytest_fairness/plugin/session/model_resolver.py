@@ -330,6 +330,7 @@ class ModelResolver:
             read_environment(settings.env_file),
             settings.offline,
             settings.model_concurrency,
+            is_concurrency_chosen=settings.concurrency is not None,
             # An application may change between two sessions of one run, but not between jobs of a pipeline.
             run=self._context.run if settings.is_one_pipeline else self._context.session_id,
             calls=settings.application_concurrency,

@@ -12,6 +12,7 @@ from pytest_fairness.core.controls import with_levels
 from pytest_fairness.plugin.compat import WorkerQueue
 from pytest_fairness.plugin.probes.identity import ItemParameter, SampleParameter
 from pytest_fairness.plugin.probes.probe import Probe
+from pytest_fairness.plugin.session.first_prompts import LARGE, FirstAnswersRead, choose_prompts
 from pytest_fairness.plugin.session.model_resolver import ModelResolver
 from pytest_fairness.plugin.session.run_context import RunContext
 
@@ -105,6 +106,7 @@ class WorkPlan:
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
+        self.first = FirstAnswersRead()
 
     def add(self, index: int, test: PlannedTest) -> None:
         """Add a selected test, which has this index in the session."""
@@ -232,6 +234,7 @@ class WorkPlan:
         if self.assigned is not None and not self._context.settings.batch:  # a batch holds all requests
             self._plan_assigned(self.assigned, test.subject if is_first else None)
         elif is_first:
+            self.engine.plan(self._first_requests(self.tests, model, test.subject))
             self.engine.plan(self._requests(self.tests, model, test.subject))
         return sample
 
@@ -241,6 +244,7 @@ class WorkPlan:
         engine = self.engine
         for subject, model in self._submitted.items():
             if tests := [*assigned.tests] if subject == new_subject else new:
+                engine.plan(self._first_requests(tests, model, subject))
                 engine.plan(self._requests(tests, model, subject))
         if new_subject is not None:
             model = self._submitted[new_subject]
@@ -266,8 +270,40 @@ class WorkPlan:
 
     def _requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
         for test in tests:
-            if test.subject == subject and not test.probe.error:
+            if (
+                test.subject == subject
+                and not test.probe.error
+                and not self.first.unreadable.get((test.probe.id, model.key))
+            ):
                 yield from self._sample(test.probe, model).requests(test.items)
+
+    def measured_items(self, probe: Probe, subject: Subject) -> list[int]:
+        """Return the indices of the items of a probe that the selected tests of this session measure."""
+        own = self._by_probe.get((probe, subject), ())
+        return sorted({index for test in own for index in test.items})
+
+    @cached_property
+    def _by_probe(self) -> dict[tuple[Probe, Subject], list[PlannedTest]]:
+        by_probe: dict[tuple[Probe, Subject], list[PlannedTest]] = {}
+        for test in self.tests:
+            by_probe.setdefault((test.probe, test.subject), []).append(test)
+        return by_probe
+
+    def first_prompts(self, test: PlannedTest, sample: ProbeSample) -> list[tuple[int, int]]:
+        """Return the prompts of a test's probe that are sent first, by item and number; none of a small probe."""
+        probe, indices = test.probe, self.measured_items(test.probe, test.subject)
+        attempts = self.repetitions(probe) * sum(len(sample.items[index].prompts) for index in indices)
+        # A batch is answered as a whole, and probabilities of options need no reading.
+        if attempts < LARGE or self._context.settings.batch or probe.is_propensity:
+            return []
+        return choose_prompts(sample.items, indices)
+
+    def _first_requests(self, tests: Iterable[PlannedTest], model: Model, subject: Subject) -> Iterator[Request]:
+        """Yield the requests of the first answers of the probes of these tests."""
+        of_probes = {test.probe: test for test in tests if test.subject == subject and not test.probe.error}
+        for probe, test in of_probes.items():
+            sample = self._sample(probe, model)
+            yield from sample.first_requests(self.first_prompts(test, sample))
 
     def save_sample(self, sample: StoredSample, model: Model) -> None:
         """Store the sample of a probe, so that its verdicts can be made again."""
