@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.lazy_names import lazy_names
+from pytest_fairness.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from pytest_fairness.core.answer_formats import Formats

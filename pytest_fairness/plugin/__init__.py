@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the options."""
     compat.import_without_rewriting(pluginmanager, "pytest_fairness")
+    from pytest_fairness.plugin.compat import KeptModules
     from pytest_fairness.plugin.config.options import add_options
-    from pytest_fairness.plugin.hooks.kept_modules import KeptModules
 
     KeptModules().restore()  # before conftest files import some of them
     add_options(parser)
@@ -76,7 +76,7 @@ class FirstUse:
         """Register the hooks of this run, once, and return their state."""
         if self._state is None:
             from pytest_fairness.core.garbage_collection import paused_collection
-            from pytest_fairness.plugin.hooks.kept_modules import KeptModules
+            from pytest_fairness.plugin.compat import KeptModules
 
             with paused_collection():
                 from pytest_fairness.plugin.hooks.startup import start

@@ -7,13 +7,14 @@ Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0 
 from __future__ import annotations
 
 import re
+import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from inspect import isasyncgenfunction, iscoroutinefunction, signature
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 
 import pytest
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = "_hypothesis_internal_use_settings"
 _SEED = "_hypothesis_internal_use_seed"
+_KEPT = frozenset(("numpy", "scipy", "pytest_fairness"))
 
 
 def allow_fixture_overrides(manager: pytest.PytestPluginManager) -> None:
@@ -328,3 +330,24 @@ def fixture_definitions(item: pytest.Function) -> Iterable[Sequence[pytest.Fixtu
     Private: pytest has no public list of them. Checked with pytest 8.4 and 9.0.
     """
     return item._fixtureinfo.name2fixturedefs.values()
+
+
+class KeptModules:
+    """The modules of numpy, scipy and this package that the runs of one process have imported.
+
+    A fixture with ``patch.dict(sys.modules)`` drops at its end all that was imported since its beginning, and so does
+    a run of pytest inside of another one (`pytester.inline_run`). This package imports what a threshold needs when it
+    is needed, and numpy and scipy cannot be imported twice in one process.
+    """
+
+    _modules: ClassVar[dict[str, ModuleType]] = {}
+    """Shared by all runs of the process, as `sys.modules` is."""
+
+    def keep(self) -> None:
+        """Record the modules of a start of this plugin, or of a threshold, before its fixtures end."""
+        self._modules.update(item for item in sys.modules.copy().items() if item[0].partition(".")[0] in _KEPT)
+
+    def restore(self) -> None:
+        """Add the recorded modules that were removed, before the next run and the fixtures of the next threshold."""
+        for name, module in self._modules.items():
+            sys.modules.setdefault(name, module)

@@ -1,4 +1,4 @@
-"""What all tests of designed benchmarks need."""
+"""Libraries that all tests of designed benchmarks need."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.plugin.config.ini_file import IniFile
-from pytest_fairness.plugin.config.options import OPTIONS
-from pytest_fairness.plugin.config.removed_options import REMOVED
+from pytest_fairness.plugin.config.options import OPTIONS, REMOVED
 from pytest_fairness.plugin.config.settings import Settings, default_settings, read_settings
 from tests.helpers.options_page import PAGE, with_options_table
 

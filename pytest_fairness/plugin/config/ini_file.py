@@ -16,8 +16,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.compat import ini_values
 from pytest_fairness.plugin.config.option_values import OptionValueError, read_number
-from pytest_fairness.plugin.config.options import OPTIONS, Option
-from pytest_fairness.plugin.config.removed_options import way_out
+from pytest_fairness.plugin.config.options import OPTIONS, Option, way_out
 
 _PREFIX, _HYPHENATED = "fairness_", "fairness-"
 _FLAGS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}

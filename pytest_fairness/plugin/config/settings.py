@@ -19,9 +19,8 @@ from pytest_fairness.plugin.compat import is_repeated_on_changes, rootdir_of_tes
 from pytest_fairness.plugin.config.ini_file import IniFile, options_of_addopts
 from pytest_fairness.plugin.config.invocation import Call
 from pytest_fairness.plugin.config.option_values import DEFAULT_REPORT, RunFolders, from_root
-from pytest_fairness.plugin.config.options import BY_NAME, OPTIONS, Options, given_options
+from pytest_fairness.plugin.config.options import BY_NAME, OPTIONS, Options, given_options, refuse_removed
 from pytest_fairness.plugin.config.project_settings import ProjectSettings, read_project_settings
-from pytest_fairness.plugin.config.removed_options import refuse_removed
 from pytest_fairness.plugin.config.shards import read_ci_run_id
 
 

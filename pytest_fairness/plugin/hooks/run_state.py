@@ -16,8 +16,8 @@ from pytest_fairness.plugin.collection.collection import (
     check_shared_results,
     lists_only,
 )
+from pytest_fairness.plugin.compat import KeptModules
 from pytest_fairness.plugin.hooks.collected_tests import CollectedTests
-from pytest_fairness.plugin.hooks.kept_modules import KeptModules
 from pytest_fairness.plugin.hooks.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.plugin.output.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.output.progress import Progress
