@@ -7,20 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import Exporter, FairnessError, RunReference, did_you_mean
-from pytest_fairness.extend import (
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    Exporter,
+    RunReference,
     ThresholdResult,
     View,
     add_model,
     bounds_of,
     counted,
+    did_you_mean,
     escape_controls,
     format_level,
     phrases,
     select_thresholds,
     write_text,
 )
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import json_text as json
 
 
 def eval_results(

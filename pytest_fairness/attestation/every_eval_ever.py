@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pytest_fairness import Exporter, MetricKind, RunReference
-from pytest_fairness.extend import (
+from pytest_fairness.extending import (
     Clock,
+    Exporter,
+    MetricKind,
     ReleaseResult,
+    RunReference,
     ThresholdResult,
     View,
     add_model,
@@ -24,7 +26,7 @@ from pytest_fairness.extend import (
     select_thresholds,
     write_text,
 )
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import json_text as json
 
 SCHEMA_VERSION = "0.3.0"
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")

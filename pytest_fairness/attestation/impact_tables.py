@@ -20,27 +20,22 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pytest_fairness import (
-    Estimate,
+from pytest_fairness import Estimate, FairnessError, GradedAttempt, Prompt
+from pytest_fairness.extending import (
     Exporter,
-    FairnessError,
-    GradedAttempt,
-    Prompt,
     RunReference,
-    UngradedError,
-    did_you_mean,
-)
-from pytest_fairness.extend import (
     StoredSample,
     TextTable,
+    UngradedError,
     add_model,
+    did_you_mean,
     escape_controls,
     format_level,
     shown_names,
     write_text,
 )
-from pytest_fairness.extend import escape_markdown as escape
-from pytest_fairness.extend import format_number as number
+from pytest_fairness.extending import escape_markdown as escape
+from pytest_fairness.extending import format_number as number
 
 NO_AUDIT = (
     "These tables have the form that New York City's Local Law 144 asks for (6 RCNY 5-300 and 5-301). They are not "

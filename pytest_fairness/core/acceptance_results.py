@@ -27,7 +27,7 @@ class FailingEstimate(JsonRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceResult(JsonRecord):
-    """An entry of the file of accepted verdicts, with its state in a run."""
+    """An accepted verdict, of the file or of a flaky mark, with its state in a run."""
 
     threshold: str
     """The id of its test."""
@@ -42,8 +42,10 @@ class AcceptanceResult(JsonRecord):
     """Its last day: YYYY-MM-DD."""
     run: str = ""
     where: str = ""
-    """The file and the line of the entry."""
+    """The file and the line of the entry, or of the test with the mark."""
     state: str = NOT_USED
     """``accepted``, ``broken``, ``expired``, ``not needed`` or ``not used``."""
     why: str = ""
     """The reason of a state other than ``accepted``."""
+    flaky: bool = False
+    """Whether the flaky mark of its test wrote it, not the file of accepted verdicts."""

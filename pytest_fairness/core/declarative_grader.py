@@ -17,7 +17,8 @@ class DeclarativeGrader:
 
     A subclass has a method ``grade``. By default the parameters in the file are its keyword arguments.
 
-    >>> from pytest_fairness import Grade, GraderDeclaration
+    >>> from pytest_fairness import Grade
+    >>> from pytest_fairness.extending import GraderDeclaration
     >>> class Longer(DeclarativeGrader):
     ...     schema = {"type": "object", "required": ["than"], "properties": {"than": {"type": "integer"}}}
     ...     grade_values = BOOLEAN

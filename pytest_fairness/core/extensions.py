@@ -96,7 +96,7 @@ class ExtensionGroup:
         """
         loaded = self.load(name)
         if not (isinstance(loaded, type) and issubclass(loaded, base)):
-            raise self._refusal(name, f"is no subclass of pytest_fairness.{base.__name__}")
+            raise self._refusal(name, f"is no subclass of pytest_fairness.extending.{base.__name__}")
         return loaded
 
     def make(self, name: str, base: type[T]) -> T:

@@ -332,8 +332,7 @@ class ThresholdResult(JsonRecord):
     verdict: str = ""
     message: str = ""
     outcome: str = ""
-    """Outcome of the test: ``passed``, ``failed``, ``flaky``, ``accepted``, ``skipped``, ``not run``, ..."""
-    flaky: str = ""
+    """Outcome of the test: ``passed``, ``failed``, ``accepted``, ``skipped``, ``not run``, ..."""
     own: Mapping[str, OverrideResult] = field(default_factory=dict)
     sample: SampleCounts | None = field(default=None, metadata=OPTIONAL)
     restricted: Sequence[str] = ()
@@ -426,8 +425,8 @@ class ThresholdResult(JsonRecord):
 
     @property
     def special_outcome(self) -> str:
-        """The outcome where the verdict does not imply it: ``flaky``, ``accepted``, ``xfailed``, ``xpassed``."""
-        return self.outcome if self.outcome in ("flaky", "accepted", "xfailed", "xpassed") else ""
+        """The outcome where the verdict does not imply it: ``accepted``, ``xfailed``, ``xpassed``."""
+        return self.outcome if self.outcome in ("accepted", "xfailed", "xpassed") else ""
 
     @property
     def verdict_text(self) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.shipped_files import shipped_file
 from pytest_fairness.counterfactual.grammar import grammar
-from pytest_fairness.counterfactual.lint import begins_with_vowel
+from pytest_fairness.counterfactual.linter import begins_with_vowel
 
 PREFIX = "attributes:"
 """The prefix of an attribute's name where a YAML file takes its rows."""

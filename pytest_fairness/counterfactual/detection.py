@@ -13,7 +13,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.counterfactual.grammar import Grammar, grammar
-from pytest_fairness.counterfactual.lint import begins_with_vowel
+from pytest_fairness.counterfactual.linter import begins_with_vowel
 from pytest_fairness.counterfactual.slots import counterfactuals, names
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")

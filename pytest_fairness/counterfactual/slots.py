@@ -12,7 +12,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.shipped_files import shipped_file
-from pytest_fairness.counterfactual.lint import lint
+from pytest_fairness.counterfactual.linter import lint
 from pytest_fairness.counterfactual.templates import SlotTemplate, Variant
 
 Groups = tuple[tuple[str, str], ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.counterfactual.grammar import Grammar, grammar
-from pytest_fairness.counterfactual.lint import begins_with_vowel
+from pytest_fairness.counterfactual.linter import begins_with_vowel
 
 _PART = re.compile(r"\{([^{}]*)\}|(\w+|\s+|[^\w\s])")
 _ARTICLE = re.compile(r"[Aa]n? ")

@@ -27,7 +27,7 @@ from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, 
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 from pytest_fairness.declarative.validation import check, check_parameters, schema
 from pytest_fairness.graders.propensities import Likelihood
-from pytest_fairness.imports.recorded_table import RecordedTable
+from pytest_fairness.tables.recorded_table import RecordedTable
 
 CARD = ("question", "method", "source", "groups", "harms")
 """The fields of a card that become paragraphs; its limits are a section."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness import FairnessError
 from pytest_fairness.design.environment import EMOTIONS
 from pytest_fairness.design.students import EmotionReading
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import json_text as json
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,8 +14,8 @@ from pytest_fairness import Answer, AnswerOptions, FairnessError, Grade, Prompt
 from pytest_fairness.design.closed_form import value_means
 from pytest_fairness.design.environment import EMOTIONS, VALUES, Group, thirds
 from pytest_fairness.design.students import UNREAD, EmotionReading
-from pytest_fairness.extend import counted
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import counted
+from pytest_fairness.extending import json_text as json
 
 if TYPE_CHECKING:
     from torch import Tensor

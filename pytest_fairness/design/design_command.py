@@ -9,8 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import Commands, add_command, add_store, number_argument, whole_number_argument
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    Commands,
+    add_command,
+    add_store,
+    did_you_mean,
+    number_argument,
+    whole_number_argument,
+)
 
 if TYPE_CHECKING:
     from pytest_fairness.design.designers.protocol import Designer
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_fairness.design.objectives import Objective
     from pytest_fairness.design.records import Iteration
     from pytest_fairness.design.students import Student
-    from pytest_fairness.extend import Engine
+    from pytest_fairness.extending import Engine
 
 _EXAMPLES = """examples:
   pytest-fairness design                                  a trained student, the embedded optimizer, a ratio of 1
@@ -146,8 +153,7 @@ def _engine(options: argparse.Namespace) -> Iterator[Engine | None]:
 
 
 def _model(name: str) -> Any:
-    from pytest_fairness import ModelContext
-    from pytest_fairness.extend import read_aliases, read_environment, resolve_model
+    from pytest_fairness.extending import ModelContext, read_aliases, read_environment, resolve_model
 
     context = ModelContext(Path.cwd(), read_environment())
     return resolve_model(name, aliases=read_aliases(context.root), context=context)
@@ -205,7 +211,7 @@ def _student(
 
 def _print_iteration(iteration: Iteration) -> None:
     """Print a line for an iteration, without control characters in what a model wrote."""
-    from pytest_fairness.extend import escape_controls
+    from pytest_fairness.extending import escape_controls
 
     if iteration.parameters is None:
         print(f"{iteration.number:3}  skipped: {escape_controls(iteration.notes[-1])[:200]}", flush=True)

@@ -15,7 +15,7 @@ from pytest_fairness.design.objectives import Floats
 from pytest_fairness.design.records import BenchmarkFigure, Figures
 from pytest_fairness.design.search_space import Point
 from pytest_fairness.design.students import Student, StudentOutcomes, evaluate
-from pytest_fairness.extend import Columns, Functional
+from pytest_fairness.extending import Columns, Functional
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import is_number
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean, is_number
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, ProbeItem, Prompt, did_you_mean
+from pytest_fairness import FairnessError, ProbeItem, Prompt
 from pytest_fairness.design.classifier import Classifier
 from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.descriptions import prompts
@@ -20,7 +20,8 @@ from pytest_fairness.design.loop import Design
 from pytest_fairness.design.records import BenchmarkFigure, Figures, seed_of, write_design_file
 from pytest_fairness.design.search_space import EMOTION, Point
 from pytest_fairness.design.students import Student
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import did_you_mean
+from pytest_fairness.extending import json_text as json
 
 SCHEMA = 1
 EXACT = 1e-6

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fairness import Estimate, FairnessError, Measured, Model, ProbeItem
 from pytest_fairness.design.records import BenchmarkFigure
 from pytest_fairness.design.search_space import Point, Space
-from pytest_fairness.extend import Engine, ProbeSample, extremes_of
+from pytest_fairness.extending import Engine, ProbeSample, extremes_of
 
 Figures = Callable[[Measured], Mapping[str, Estimate | float]]
 """A function from a measured sample to the figures that the objective needs."""

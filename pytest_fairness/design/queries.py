@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_fairness import Attempt, Model, Prompt
-from pytest_fairness.extend import Engine, build_requests
+from pytest_fairness import Model, Prompt
+from pytest_fairness.extending import Attempt, Engine, build_requests
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def opened_engine(store: Path) -> Iterator[Engine]:
 
     It closes the models that were used.
     """
-    from pytest_fairness.extend import Store
+    from pytest_fairness.extending import Store
 
     opened = Store(store)
     run = uuid.uuid4().hex

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
 from pytest_fairness.design.environment import EMOTIONS, GROUPS
 from pytest_fairness.design.students import Student, StudentOutcomes, evaluate_groups
-from pytest_fairness.extend import largest_unpacked
+from pytest_fairness.extending import did_you_mean, largest_unpacked
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_fairness import Estimate, FairnessError
 from pytest_fairness.design.search_space import Point
-from pytest_fairness.extend import finite
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import finite
+from pytest_fairness.extending import json_text as json
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import is_number
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean, is_number
 
 Value = float | int | bool | str
 Point = Mapping[str, Value]

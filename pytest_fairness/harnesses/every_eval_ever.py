@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, RecordedAnswer, TableImporter
-from pytest_fairness.extend import Record, finish_reasons, read_document, read_records
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import Record, finish_reasons, read_document, read_records
 from pytest_fairness.harnesses.inspect_ai.log_import import UNREAD
 from pytest_fairness.harnesses.lm_eval.samples_import import is_unread
+from pytest_fairness.tables import RecordedAnswer, TableImporter
 
 _NOUN = "instance-level data of Every Eval Ever"
 _PARTS = {

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pytest_fairness import FairnessError, Grade
-from pytest_fairness.extend import install, lasting_imports
+from pytest_fairness.extending import install, lasting_imports
 
 
 def grade_of(value: Any) -> Grade:

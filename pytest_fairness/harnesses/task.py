@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
-from pytest_fairness import FairnessError, ProbeItem, did_you_mean
+from pytest_fairness import FairnessError, ProbeItem
+from pytest_fairness.extending import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fairness import Estimate, Measured
-    from pytest_fairness.extend import DeferredMeasured
+    from pytest_fairness.extending import DeferredMeasured
 
 SCORES = "scores"
 """The grade that holds all scores of an attempt, as the harness has them."""

@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import (
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
     LONGEST_TITLE,
     Expression,
     ExpressionError,
     GeneratedModule,
     ProbeVocabulary,
+    did_you_mean,
     negated,
     use_conftest_hooks,
 )

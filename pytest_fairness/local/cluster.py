@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pytest_fairness import Answer, FairnessError, Model, Prompt, TransientError
-from pytest_fairness.extend import ModelError, system_prompt_of
-from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness import Answer, FairnessError, Model, Prompt
+from pytest_fairness.extending import ModelError, TransientError, system_prompt_of
+from pytest_fairness.extending import event_loops as asyncio
 from pytest_fairness.local.replicas import Replicas, last_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_fairness import Embedder
+    from pytest_fairness.graders import Embedder
 
 _REACH = 5.0
 """Seconds in which an address must accept a connection: Ray itself retries for minutes, and prints meanwhile."""

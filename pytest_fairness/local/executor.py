@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.extend import REMOTE_EMBEDDER
+from pytest_fairness.extending import REMOTE_EMBEDDER
 
 if TYPE_CHECKING:
     from pytest_fairness import Model

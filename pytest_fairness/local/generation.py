@@ -12,9 +12,18 @@ from inspect import signature
 from traceback import clear_frames
 from typing import Any
 
-from pytest_fairness import Answer, FatalError, PermanentError, Prompt, Tool, ToolCall
-from pytest_fairness.extend import Clock, Message, NoToolsError, finish_reasons, message_roles, split_thinking
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import Answer, Prompt, Tool, ToolCall
+from pytest_fairness.extending import (
+    Clock,
+    FatalError,
+    Message,
+    NoToolsError,
+    PermanentError,
+    finish_reasons,
+    message_roles,
+    split_thinking,
+)
+from pytest_fairness.extending import json_text as json
 from pytest_fairness.local.tool_templates import call_reader, template_messages
 
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")

@@ -14,8 +14,17 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from pytest_fairness import Answer, Continuations, PermanentError
-from pytest_fairness.extend import WAY_OUT, Clock, Likelihoods, Message, OptionLikelihood, log_probability
+from pytest_fairness import Answer
+from pytest_fairness.extending import (
+    WAY_OUT,
+    Clock,
+    Likelihoods,
+    Message,
+    OptionLikelihood,
+    PermanentError,
+    log_probability,
+)
+from pytest_fairness.graders import Continuations
 from pytest_fairness.local.generation import Generator, fitting_batch
 
 NEGLIGIBLE = 1e-7

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_fairness import FatalError, TransientError, __version__
-from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness import __version__
+from pytest_fairness.extending import FatalError, TransientError
+from pytest_fairness.extending import event_loops as asyncio
 
 _PATIENCE = 600.0
 """Seconds to wait for a first replica: a cluster that grows on demand takes minutes."""

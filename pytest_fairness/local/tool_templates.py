@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytest_fairness import ToolCall
-from pytest_fairness.extend import Message, chat_messages, message_roles
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import Message, chat_messages, message_roles
+from pytest_fairness.extending import json_text as json
 
 CallReader = Callable[[str], tuple[str, tuple[ToolCall, ...]]]
 """Returns the text of an answer without its calls, and the calls."""

@@ -10,10 +10,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pytest_fairness import Answer, Continuations, FatalError, ModelContext, ModelName, PermanentError, Prompt
-from pytest_fairness.extend import DaemonThreads, ModelError, install, redacted, sampled_digest, secrets_in
-from pytest_fairness.extend import event_loops as asyncio
-from pytest_fairness.extend import model_parameters as parameters
+from pytest_fairness import Answer, Prompt
+from pytest_fairness.extending import (
+    DaemonThreads,
+    FatalError,
+    ModelContext,
+    ModelError,
+    ModelName,
+    PermanentError,
+    install,
+    redacted,
+    sampled_digest,
+    secrets_in,
+)
+from pytest_fairness.extending import event_loops as asyncio
+from pytest_fairness.extending import model_parameters as parameters
+from pytest_fairness.graders import Continuations
 from pytest_fairness.local.generation import Decoding, Generator, Job
 from pytest_fairness.local.option_likelihoods import ScoringJob, score
 

@@ -8,19 +8,18 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness import (
-    Answer,
-    Embedder,
-    FairnessError,
+from pytest_fairness import Answer, FairnessError, Model, Prompt, __version__
+from pytest_fairness.extending import (
     FatalError,
-    Model,
+    Message,
     ModelContext,
+    ModelError,
     PermanentError,
-    Prompt,
-    __version__,
+    read_environment,
+    resolve_model,
 )
-from pytest_fairness.extend import Message, ModelError, read_environment, resolve_model
-from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness.extending import event_loops as asyncio
+from pytest_fairness.graders import Embedder
 
 if TYPE_CHECKING:
     import numpy as np

@@ -72,7 +72,7 @@ def _attach_to_allure(name: str, text: str, chart: str) -> None:
 def _attach_to_report_portal(portal: Any, item: pytest.Item, report: pytest.TestReport, text: str, chart: str) -> None:
     """Send text and chart as an entry of the test's log.
 
-    A flaky or accepted test is skipped only after pytest-reportportal has read its report: it must read it again.
+    An accepted test is skipped only after pytest-reportportal has read its report: it must read it again.
     """
     if report.skipped:
         portal.process_results(item, report)

@@ -27,7 +27,7 @@ PROBE_ARGUMENTS = (
     *("tools", "space", "profiles", "expected", "control", "literal", "id"),
 )
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
-FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+FLAKY_ARGUMENTS = ("reason", "by", "until", "max_flip")
 _GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "grade_batch": ("attempts",)}
 """The methods of graders, with their arguments."""
 _PROBE_ID = lazy_pattern(r"[\w.-]{1,100}")
@@ -55,8 +55,8 @@ MARKS = (
         "scale=MarkScale(A=..., B=..., C=...) is for the marks of its estimates"
     ),
     (
-        "flaky_threshold(reason, until, max_flip=0.2): report this threshold as flaky, not failed, "
-        "while it is undecided, until that date"
+        "flaky_threshold(reason, by, until, max_flip=0.2): accept this threshold while it is undecided, "
+        "until that date; its owner and reason are shown"
     ),
 )
 
@@ -417,9 +417,10 @@ def _is_text(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FlakyMark:
-    """The mark of a flaky threshold: its reason, last day and allowed flip probability."""
+    """The mark of a flaky threshold: its reason, owner, last day and allowed flip probability."""
 
     reason: str
+    by: str
     until: date
     max_flip: float = 0.2
 
@@ -436,8 +437,8 @@ class FlakyMark:
         if sum(own.name == mark.name for own in _get_marks(getattr(item, "function", None))) > 1:
             raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
         arguments = dict(get_mark_arguments(mark))
-        check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
-        check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
+        for name in ("reason", "by", "until"):
+            check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required=name)
         until = arguments["until"]
         if isinstance(until, str):
             with suppress(ValueError):
@@ -454,6 +455,8 @@ class FlakyMark:
             raise FairnessError(
                 f"flaky_threshold: max_flip is {max_flip:g}: it must be from 0.08 (less cannot be shown) to 0.5"
             )
-        if not str(arguments["reason"]).strip():
-            raise FairnessError("flaky_threshold: the reason is empty: say why it may flip, and who looks after it")
-        return cls(str(arguments["reason"]), until, float(max_flip))
+        texts = {name: str(arguments[name]).strip() for name in ("reason", "by")}
+        for name, what in (("reason", "say why it may flip"), ("by", "name who looks after it")):
+            if not texts[name]:
+                raise FairnessError(f"flaky_threshold: {name} is empty: {what}")
+        return cls(**texts, until=until, max_flip=float(max_flip))

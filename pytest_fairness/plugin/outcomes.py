@@ -1,4 +1,4 @@
-"""Verdicts in pytest's reports: flaky and accepted outcomes, and the rows of a run."""
+"""Verdicts in pytest's reports: accepted outcomes, and the rows of a run."""
 
 from __future__ import annotations
 
@@ -54,8 +54,6 @@ _LONGEST = 500
 UNJUDGED = "it could not be judged: "
 """The first words of the reason if a test failed before or during its call."""
 
-_EXCUSED = {"flaky": "~", ACCEPTED: "a"}
-"""The letters of thresholds that are not fair, and do not fail."""
 
 _BROKEN_CODE = int(pytest.ExitCode.USAGE_ERROR)
 """The exit code of a run in which a declared file could not be read: a rerun helps no more than more answers do."""
@@ -64,7 +62,7 @@ _FAILED_STATES = {"unfair": 1, "undecided": UNDECIDED_CODE, "invalid": INVALID_C
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseException | None) -> None:
-    """Send what a test has written, its model and its state; set the outcome of a flaky or accepted threshold.
+    """Send what a test has written, its model and its state; set the outcome of an accepted threshold.
 
     Args:
         item: The test.
@@ -86,7 +84,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport, error: BaseExc
     if EXCUSE in content and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
-        send(report, {STATE: "flaky" if content[THRESHOLD]["flaky"] else ACCEPTED})
+        send(report, {STATE: ACCEPTED})
         path, line, _ = item.location
         report.longrepr = (path, line or 0, escape_controls(content[EXCUSE]))
 
@@ -124,8 +122,8 @@ def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bo
     state = read(report).get(STATE)
     if state is None or report.when != "call" or hasattr(report, "wasxfail"):
         return None
-    if report.skipped and state in _EXCUSED:
-        return state, _EXCUSED[state], (state.upper(), {"yellow": True})
+    if report.skipped and state == ACCEPTED:
+        return state, "a", (state.upper(), {"yellow": True})
     if report.passed and state == MEASURED:
         return MEASURED, ".", (MEASURED.upper(), {"green": True})
     return ("failed", "F", (state.upper(), {"red": True})) if report.failed and state in _FAILED_STATES else None

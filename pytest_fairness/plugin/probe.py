@@ -37,7 +37,7 @@ from pytest_fairness.plugin.profiles import SMOKE, read_sample_size
 from pytest_fairness.plugin.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_fairness.counterfactual.lint import LintReport
+    from pytest_fairness.counterfactual.linter import LintReport
 
 DEFAULT_GRADERS = {"answer": "grader"}
 """The default graders of a probe: the fixture `grader`."""
@@ -349,7 +349,7 @@ def _lint(items: Sequence[ProbeItem]) -> LintReport | None:
     """Return the lint report of counterfactual items; None without any."""
     if not items:
         return None
-    from pytest_fairness.counterfactual.lint import lint_all
+    from pytest_fairness.counterfactual.linter import lint_all
 
     return lint_all(items)
 

@@ -12,9 +12,8 @@ from typing import NoReturn
 
 import pytest
 
-from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.acceptance_states import ACCEPTED, NOT_NEEDED
 from pytest_fairness.core.causes import cause_sentences
-from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.decisions import Verdict, is_library
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
@@ -22,13 +21,13 @@ from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.threshold_results import HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
-from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
+from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED, marked_acceptance
 from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.causes import find_threshold_causes
 from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.failure_causes import FailureCause
-from pytest_fairness.plugin.history import History, JudgedRuns, read_history
+from pytest_fairness.plugin.history import JudgedRuns, read_history
 from pytest_fairness.plugin.markers import FlakyMark
 from pytest_fairness.plugin.measurement import LazyMeasured, lazy_measured
 from pytest_fairness.plugin.profiles import smallest_sample
@@ -41,8 +40,6 @@ from pytest_fairness.report.escaping import escape_controls
 
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
-SURE = 0.9
-"""The probability from which a history shows that a threshold is more flaky than its mark allows."""
 _COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
@@ -207,14 +204,10 @@ def finish_threshold(
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := get_influences(judgment):
         measured.store_influences(result.stored_id, influences)
-    broken, excuse = _apply_flaky_mark(item, judgment, flaky, result, history), ""
-    if judgment.verdict is Verdict.UNDECIDED and not broken:
-        excuse = f"flaky: {message}"
-        result = replace(result, flaky=excuse)
-    elif isinstance(broken, str):
-        result = replace(result, advice=f"{result.advice}{broken}".removeprefix("; "))
-    result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
-    broken, excuse = _apply_acceptance(item, result, broken, excuse)
+    near = judgment.deciding is not None and not judgment.sensitivity
+    marked = None if flaky is None else marked_acceptance(flaky, result, history, near_bound=near)
+    result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result) or marked)
+    excuse, remark = _apply_acceptance(item, result)
     metrics = [
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
@@ -229,8 +222,8 @@ def finish_threshold(
     if measured.cause is not None:
         cause, attempts = measured.cause
         write(item, CAUSE, FailureCause(show(cause), attempts, measured.probe.id).to_json())
-    if judgment.verdict is not Verdict.FAIR and broken:
-        _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
+    if judgment.verdict is not Verdict.FAIR and not excuse:
+        _raise_verdict(judgment, message, remark)
 
 
 def _checked_row(
@@ -261,22 +254,15 @@ def _raise_verdict(judgment: Judgment, message: str, remark: str) -> NoReturn:
     raise exception(text).with_traceback(traceback) from None
 
 
-def _apply_acceptance(
-    item: pytest.Function,
-    result: ThresholdResult,
-    broken: bool | str,  # noqa: FBT001
-    excuse: str,
-) -> tuple[bool | str, str]:
-    """Return whether a verdict fails its test in spite of its acceptance, where a text is added to the message.
-
-    The second value is the reason for which its report reads *accepted*, if it does.
-    """
+def _apply_acceptance(item: pytest.Function, result: ThresholdResult) -> tuple[str, str]:
+    """Return the reason for which a test's report reads *accepted*, if it does; else what its message adds on that."""
     accepted = result.accepted
-    if not broken or accepted is None or expects_failure(item):
-        return broken, excuse
+    if accepted is None or accepted.state == NOT_NEEDED or expects_failure(item):
+        return "", ""
+    phrase = acceptance_phrase(accepted)
     if accepted.state == ACCEPTED and item.config.stash[SESSION].settings.accepted == REPORT_ACCEPTED:
-        return False, f"{acceptance_phrase(accepted)}: {result.message}"
-    return f"{broken if isinstance(broken, str) else ''}; {acceptance_phrase(accepted)}", excuse
+        return f"{phrase}: {result.message}", ""
+    return "", f"; {phrase}"
 
 
 def _fail(text: str) -> NoReturn:
@@ -297,22 +283,3 @@ def _user_traceback(failure: BaseException | None) -> TracebackType | None:
         return None
     last.tb_next = None
     return traceback
-
-
-def _apply_flaky_mark(
-    item: pytest.Function, judgment: Judgment, flaky: FlakyMark | None, result: ThresholdResult, history: History
-) -> str | bool:
-    """Return whether a verdict fails its test in spite of a flaky mark; a text is added to the message."""
-    if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
-        return judgment.verdict is not Verdict.FAIR
-    if judgment.deciding is None or judgment.sensitivity:
-        return "; its flaky mark excuses what was measured near a bound"
-    if Clock.now().date() > flaky.until:
-        return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
-    allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
-    outside = result.outside_probability
-    if outside is not None and outside > flaky.max_flip:
-        return f"; a rerun would lie outside with probability {outside:.0%}, {allowed}"
-    if history.exceeds(flaky.max_flip) >= SURE:
-        return f"; it lay outside in {history.outside} of {history.runs} runs, {allowed}"
-    return False

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fairness.extend import Commands, add_command, number_argument
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import Commands, add_command, number_argument
+from pytest_fairness.extending import json_text as json
 
 if TYPE_CHECKING:
     from pytest_fairness.records.audits.audit import Audit
@@ -56,7 +56,7 @@ def _open_bbq(options: argparse.Namespace) -> int:
 
 def _report(audit: Audit, options: argparse.Namespace) -> int:
     """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0."""
-    from pytest_fairness.extend import escape_controls, write_text
+    from pytest_fairness.extending import escape_controls, write_text
     from pytest_fairness.records.audits.audit import chart
 
     for line in audit.lines():

@@ -26,10 +26,11 @@ def acceptance_phrase(accepted: AcceptanceResult) -> str:
     'its acceptance until 2027-01-31 is broken: the items of the probe have changed'
     """
     if accepted.state == ACCEPTED:
-        return f"accepted until {accepted.until}"
+        return f"accepted{' as flaky' if accepted.flaky else ''} until {accepted.until}"
+    what = "its flaky mark" if accepted.flaky else "its acceptance"
     if accepted.state == EXPIRED:
-        return f"its acceptance ended on {accepted.until}"
-    return f"its acceptance until {accepted.until} is {accepted.state}: {accepted.why}"
+        return f"{what} ended on {accepted.until}"
+    return f"{what} until {accepted.until} is {accepted.state}: {accepted.why}"
 
 
 def decision_facts(accepted: AcceptanceResult) -> str:

@@ -222,12 +222,12 @@ def is_certain(row: ThresholdResult) -> bool:
     return row.p_holm is not None and row.risk is not None and row.p_holm <= row.risk
 
 
-WORST_FIRST = ("unfair", "invalid", "undecided", ACCEPTED, "flaky", NOT_JUDGED, "fair")
+WORST_FIRST = ("unfair", "invalid", "undecided", ACCEPTED, NOT_JUDGED, "fair")
 
 
 def effective_verdict(row: ThresholdResult) -> str:
-    """Return a row's verdict, or ``flaky`` or ``accepted`` if the test did not fail for that reason."""
-    return row.outcome if row.outcome in ("flaky", ACCEPTED) else row.verdict
+    """Return a row's verdict, or ``accepted`` if the test did not fail for that reason."""
+    return ACCEPTED if row.outcome == ACCEPTED else row.verdict
 
 
 def rank(row: ThresholdResult) -> int:

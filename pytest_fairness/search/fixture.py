@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness import FairnessError
-from pytest_fairness.extend import (
+from pytest_fairness.extending import (
     ModelQueries,
     RunStoppedError,
     add_search_results,
@@ -23,7 +23,7 @@ from pytest_fairness.extend import (
 
 if TYPE_CHECKING:
     from pytest_fairness import GradedAttempt, Prompt
-    from pytest_fairness.extend import FlipResult, SearchResult
+    from pytest_fairness.extending import FlipResult, SearchResult
     from pytest_fairness.search.flips import Flip, Search
     from pytest_fairness.search.space import TextPair, TextSpace
 
@@ -102,7 +102,7 @@ class SearchSession:
 
     def result(self, item: pytest.Item) -> SearchResult:
         """Return the search for the results file."""
-        from pytest_fairness.extend import SearchResult
+        from pytest_fairness.extending import SearchResult
 
         flip = self.search.flip
         return SearchResult(
@@ -116,7 +116,7 @@ class SearchSession:
 
 
 def _flip_result(flip: Flip) -> FlipResult:
-    from pytest_fairness.extend import FlipResult
+    from pytest_fairness.extending import FlipResult
 
     return FlipResult(
         texts=[flip.left.text, flip.right.text],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pytest_fairness import FairnessError, Prompt
-from pytest_fairness.extend import Value
+from pytest_fairness.counterfactual import Value
 from pytest_fairness.search.decisions import (
     LOOKS,
     Ask,

@@ -8,7 +8,7 @@ import pytest
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the fixture `flips`, after the plugin of pytest-fairness has started."""
-    from pytest_fairness.extend import add_query_fixture
+    from pytest_fairness.extending import add_query_fixture
     from pytest_fairness.search import fixture
 
     add_query_fixture(config, "flips", fixture)

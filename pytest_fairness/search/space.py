@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pytest_fairness import ProbeItem, Prompt, lint
-from pytest_fairness.extend import SlotTemplate, Value, variant_of
+from pytest_fairness import ProbeItem, Prompt
+from pytest_fairness.counterfactual import SlotTemplate, Value, lint, variant_of
 
 _SHOWN = 60
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness import FairnessError, Prompt, names
-from pytest_fairness.extend import Value, values_of
+from pytest_fairness.counterfactual import Value, values_of
 from pytest_fairness.search.space import Choice, TextPair, TextSpace, agree, with_values
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import ProbeItem, Prompt
-from pytest_fairness.extend import Name, NameList
+from pytest_fairness.counterfactual import Name, NameList
 
 from .accounts import RECORDS, account
 

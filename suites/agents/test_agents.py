@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import CalledTool, Conversation, MarkScale, Measured, ToolArgument
+from pytest_fairness import MarkScale, Measured
+from pytest_fairness.graders import CalledTool, Conversation, ToolArgument
 
 from .accounts import look_up
 from .items import complaints, deferrals

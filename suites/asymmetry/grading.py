@@ -7,19 +7,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness import (
-    Attempt,
-    Grade,
-    GradedAttempt,
-    Grading,
-    ItemGrader,
-    Judge,
-    JudgeGrader,
-    Model,
-    ModelQuery,
-    ProbeItem,
-    Prompt,
-)
+from pytest_fairness import Grade, GradedAttempt, Judge, Model, ModelQuery, ProbeItem, Prompt
+from pytest_fairness.extending import Attempt, Grading, ItemGrader
+from pytest_fairness.graders import JudgeGrader
 from pytest_fairness.records.asymmetry.figures import (
     BIASES,
     MARGINALISED,

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from pytest_fairness import (
     Answer,
     AnswerOptions,
-    Attempt,
     Choice,
     Grade,
     GradedAttempt,
@@ -21,6 +20,7 @@ from pytest_fairness import (
     Prompt,
     YesNo,
 )
+from pytest_fairness.extending import Attempt
 
 from .reasoning import OWN, question_of, sides, stood_on_both, unread
 

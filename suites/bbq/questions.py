@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean
 
 CATEGORIES = (
     "Age",

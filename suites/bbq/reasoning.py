@@ -6,18 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_fairness import (
-    Answer,
-    AnswerOptions,
-    Choice,
-    FairnessError,
-    Grade,
-    GradedAttempt,
-    ProbeItem,
-    Prompt,
-    nothing_read,
-    read_object,
-)
+from pytest_fairness import Answer, AnswerOptions, Choice, FairnessError, Grade, GradedAttempt, ProbeItem, Prompt
+from pytest_fairness.graders import nothing_read, read_object
 
 from .questions import UNKNOWN
 

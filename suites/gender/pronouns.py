@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fairness import ProbeItem, Prompt, attribute_rows
+from pytest_fairness import ProbeItem, Prompt
+from pytest_fairness.counterfactual import attribute_rows
 
 from .decisions import STRENGTHS, YES_OR_NO
 from .people import named

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import Conversation, Measured, YesNo
+from pytest_fairness import Measured, YesNo
+from pytest_fairness.graders import Conversation
 
 from .decisions import referrals
 from .recorded import record_rates

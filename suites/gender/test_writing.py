@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import CharacterGender, Judge, JudgeFallback, MarkScale, Measured
+from pytest_fairness import Judge, MarkScale, Measured
+from pytest_fairness.graders import CharacterGender, JudgeFallback
 
 from .sizes import MORE_TEXTS
 from .writing import mottos, occupations, pastimes, traits

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_fairness import Answer, Choice, Continuations, Grade, Prompt, Propensities
+from pytest_fairness import Answer, Choice, Grade, Prompt
+from pytest_fairness.graders import Continuations, Propensities
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_fairness import Anchors, DataFolders, Embedder, SimilarityScale, read_anchors
+from pytest_fairness import DataFolders
+from pytest_fairness.graders import Anchors, Embedder, SimilarityScale, read_anchors
 
 
 @pytest.fixture(scope="session")

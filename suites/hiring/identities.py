@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pytest_fairness import attribute_words
+from pytest_fairness.counterfactual import attribute_words
 
 RELIGIONS = ("christian", "hindu", "jewish", "muslim", "none")
 NATIONALITIES = ("france", "germany", "united states", "india", "nigeria", "pakistan")

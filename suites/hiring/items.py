@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
-from pytest_fairness.extend import BALANCED, GENDERS, Name, NameList
+from pytest_fairness.counterfactual import BALANCED, GENDERS, Name, NameList
 
 from .identities import REFERENCES, identity_groups, identity_lines
 from .profiles import CASES, Profile, language_texts, positions, profile_of, profiles

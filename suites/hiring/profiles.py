@@ -11,7 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean
 
 _DATA = Path(__file__).parent / "data"
 

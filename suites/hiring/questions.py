@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_fairness import Answer, Grade, Prompt, answer_text, nothing_read, refuses
+from pytest_fairness import Answer, Grade, Prompt
+from pytest_fairness.graders import answer_text, nothing_read, refuses
 
 MOST = 15
 _QUESTION = re.compile(r"\w[^\n?]{0,2000}\?")

@@ -23,8 +23,8 @@ MAY_IMPORT = {
     "engine": {"core", "store", "engine"},
     "stats": {"core", "stats"},
     "counterfactual": {"core", "counterfactual"},
-    "imports": {"core", "stats", "imports"},
-    "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
+    "tables": {"core", "stats", "tables"},
+    "declarative": {"core", "counterfactual", "graders", "stats", "tables", "declarative"},
     "report": {"core", "store", "stats", "report"},
     "planning": {"core", "stats", "planning"},
     "plugin": {
@@ -64,7 +64,7 @@ ANYWHERE = {
     "core": set[str](),
     "models": set[str](),
     "graders": set[str](),
-    "imports": set[str](),
+    "tables": set[str](),
     "counterfactual": set[str](),
     "declarative": set[str](),
     "store": {"filelock", "psycopg", "tenacity"},
@@ -85,7 +85,7 @@ def sources() -> tuple[tuple[str, Path, ast.Module], ...]:
     return tuple(
         (part, path, ast.parse(path.read_text(encoding="utf-8")))
         for part, path in parts
-        if part not in ("__init__", "__main__", "extend")
+        if part not in ("__init__", "__main__", "extending")
     )
 
 

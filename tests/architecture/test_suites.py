@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.test_rooms import PUBLIC
+
 SUITES = Path(__file__).parents[2] / "suites"
-PUBLIC = ("pytest_fairness", "pytest_fairness.extend", "pytest_fairness.design")
+SUITES_MAY_IMPORT = (*PUBLIC, "pytest_fairness.design")
 """Modules whose names are public; ``pytest_fairness.design`` is the documented door of designed benchmarks."""
 
 
@@ -23,7 +25,7 @@ def private_imports(tree: ast.Module) -> Iterator[str]:
             names = [node.module]
         for name in names:
             is_ours = name.split(".")[0] == "pytest_fairness"
-            if is_ours and name not in PUBLIC and not name.startswith("pytest_fairness.records."):
+            if is_ours and name not in SUITES_MAY_IMPORT and not name.startswith("pytest_fairness.records."):
                 yield name
 
 

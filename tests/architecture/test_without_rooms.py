@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_rooms import PACKAGE, ROOMS
+from tests.architecture.test_rooms import PACKAGE, PUBLIC, ROOMS
 
 SUITE = """
 import pytest
@@ -38,8 +38,10 @@ assert Path(pytest_fairness.__file__).is_relative_to({root!r}), pytest_fairness.
 for module in pkgutil.walk_packages(pytest_fairness.__path__, "pytest_fairness."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-for name in pytest_fairness.__all__:
-    getattr(pytest_fairness, name)
+for module in {public!r}:
+    module = importlib.import_module(module)
+    for name in module.__all__:
+        getattr(module, name)
 """
 
 
@@ -82,7 +84,7 @@ def test_gate_works_without_the_room(room: str, libraries: Path, tmp_path: Path)
         assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
         return process.stdout
 
-    run("-c", IMPORT_ALL.format(root=str(tmp_path)))
+    run("-c", IMPORT_ALL.format(root=str(tmp_path), public=PUBLIC))
     run("-m", "pytest", "--collect-only", "-q", "--fairness-model=simulated:yes-no")
     shown = run(
         "-m", "pytest", "-p", "no:cacheprovider", "--fairness-model=simulated:yes-no", "-p", "no:hypothesispytest"

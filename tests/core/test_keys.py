@@ -34,7 +34,8 @@ PLAIN = st.recursive(
     max_leaves=12,
 )
 ONE_KEY = """
-from pytest_fairness import AnswerOptions, Prompt, Regex, YesNo
+from pytest_fairness import AnswerOptions, Prompt, YesNo
+from pytest_fairness.graders import Regex
 from pytest_fairness.core.keys import grade_key, prompt_form
 from dataclasses import dataclass
 

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness import Estimate, EstimateFamily, FairnessError, MarkScale, Measured
+from pytest_fairness import Estimate, FairnessError, MarkScale, Measured
 from pytest_fairness.core.comparisons import recording
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS, aggregate
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.verdicts import judge
+from pytest_fairness.extending import EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from tests.helpers.examples import examples
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pytest_fairness
-from pytest_fairness import FairnessError, ProbeItem, Prompt, attribute_words, counterfactuals, lint
+from pytest_fairness import FairnessError, ProbeItem, Prompt, counterfactuals
+from pytest_fairness.counterfactual import attribute_words, lint
 from pytest_fairness.counterfactual.attributes import attribute_rows, words_of
 from pytest_fairness.counterfactual.grammar import grammar
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import AnswerOptions, ProbeItem, Prompt, find_confounds
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt
+from pytest_fairness.counterfactual import find_confounds
 from tests.helpers.project import Project, every_mode
 
 WHO = {"female": "A woman", "male": "One man", "unknown": "It cannot be told"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, counterfactuals, lint, names
+from pytest_fairness import FairnessError, counterfactuals, names
+from pytest_fairness.counterfactual import lint
 
 PEOPLE = {"Emily Walsh": "female", "James Novak": "male", "Robin Hay": "nonbinary"}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness import FairnessError, counterfactuals, lint
+from pytest_fairness import FairnessError, counterfactuals
+from pytest_fairness.counterfactual import lint
 from pytest_fairness.counterfactual.grammar import grammar, languages
 
 SENTENCES = {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
-from pytest_fairness.counterfactual.lint import LintResult, lint, lint_all
+from pytest_fairness.counterfactual.linter import LintResult, lint, lint_all
 from tests.helpers.examples import examples
 
 SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}

@@ -10,13 +10,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_fairness import Choice, Judge, Rating, Refusal, Regex, WordList, YesNo
+from pytest_fairness import Choice, Judge, Rating, Refusal, YesNo
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declarative.expressions import MEASURES, Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.declarative.file_readers import read_yaml
 from pytest_fairness.declarative.probe import DeclaredProbe, card_of, read_probes
 from pytest_fairness.declarative.validation import editor_schema
+from pytest_fairness.graders import Regex, WordList
 from tests.helpers.broken_declarations import BROKEN_YAML, GOOD
 
 DOCUMENTATION = (Path(__file__).parents[2] / "docs" / "yaml.md").read_text(encoding="utf-8")

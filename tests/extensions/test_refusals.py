@@ -10,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness import Measured, MetricDefinition, MetricKind
+from pytest_fairness import Measured
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import EXPORTS, GROUPS
 from pytest_fairness.declarative.probe import read_probes
 from pytest_fairness.declarative.source import DeclarationError
+from pytest_fairness.extending import MetricDefinition, MetricKind
 
 Register = Callable[..., None]
 
 MODULE = """
-from pytest_fairness import Exporter, MetricDefinition
+from pytest_fairness.extending import Exporter, MetricDefinition
 
 class NeedsArguments(Exporter):
     help = "x"
@@ -62,7 +63,7 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
     [
         ("no_such_module:X", "export 'x' of plug 2.0 (no_such_module:X) cannot be loaded: ModuleNotFoundError: "),
         ("plug:Absent", "export 'x' of plug 2.0 (plug:Absent) cannot be loaded: AttributeError: "),
-        ("plug:nothing", "export 'x' of plug 2.0 (plug:nothing) is no subclass of pytest_fairness.Exporter"),
+        ("plug:nothing", "export 'x' of plug 2.0 (plug:nothing) is no subclass of pytest_fairness.extending.Exporter"),
         ("plug:NeedsArguments", "export 'x' of plug 2.0 (plug:NeedsArguments) cannot be made: TypeError: "),
         ("plug:NoExport", "export 'x' of plug 2.0 (plug:NoExport) cannot be made: TypeError: "),
     ],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness import Answer, CalledTool, Prompt, Tool, ToolArgument, ToolCall, ToolCallCount
+from pytest_fairness import Answer, Prompt, Tool, ToolCall
+from pytest_fairness.graders import CalledTool, ToolArgument, ToolCallCount
 
 PROMPT = Prompt("What is her rent?", tools=[Tool("look_up"), Tool("write")])
 

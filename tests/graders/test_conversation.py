@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness import Conversation, PlayedUser, ProbeItem, Prompt, YesNo
+from pytest_fairness import ProbeItem, Prompt, YesNo
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.protocols import ItemGrader, ModelQuery
+from pytest_fairness.graders import Conversation, PlayedUser
 
 PROMPT = Prompt("May I see a doctor today? Answer yes or no.", {"gender": "female"}, {"case": 1})
 INSISTS = ["I cannot wait.", "Please, think again."]

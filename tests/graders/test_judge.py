@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from pytest_fairness import (
     Answer,
-    Attempt,
     Grade,
     GradedAttempt,
     Judge,
@@ -29,6 +28,7 @@ from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.extending import Attempt
 from tests.graders.examples_judge import GOOD, OTHER, PLAIN, RUBRIC
 
 Replies = Callable[[str], Answer | None]

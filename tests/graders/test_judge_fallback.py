@@ -10,23 +10,21 @@ import pytest
 
 from pytest_fairness import (
     Answer,
-    Attempt,
-    CharacterGender,
     Grade,
     GradedAttempt,
     Judge,
-    JudgeFallback,
     LabelField,
     NumberField,
     ProbeItem,
     Prompt,
     Rating,
     Rubric,
-    UngradedError,
     YesNo,
 )
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.grader_declarations import DeclaredGrader, GraderDeclaration
+from pytest_fairness.extending import Attempt, UngradedError
+from pytest_fairness.graders import CharacterGender, JudgeFallback
 from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
 from tests.graders.labeled_answers import FOLDER, load
 from tests.graders.test_judge import NamedModel

@@ -166,7 +166,9 @@ IMPORTS: dict[str, str] = {
     "Prompts": "did you mean Prompt?",
     "Raiting": "did you mean Rating",
     "counterfactual_pair": "did you mean counterfactual_pairs",
-    "measured": "did you mean Measured?",
+    "measured": "did you mean Measured",
+    "Anchors": "cannot import name 'Anchors' from 'pytest_fairness': it is in pytest_fairness.graders",
+    "Exportr": "did you mean Exporter of pytest_fairness.extending?",
     "nothing_alike_at_all": "cannot import name 'nothing_alike_at_all' from 'pytest_fairness'",
 }
 """Names that the package does not have."""
@@ -332,11 +334,11 @@ THRESHOLD_MARKS: dict[str, str] = {
     "@pytest.mark.threshold(probe={probe}, title=3)": "its title is 3: write one line of 1 to 100 characters",
     "@pytest.mark.threshold(probe={probe}, title='')": "its title is '': write one line of 1 to 100 characters",
     "@pytest.mark.flaky_threshold(until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": "needs `reason=`",
-    "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `until=`",
-    "@pytest.mark.flaky_threshold(reason='x', until='soon')\n@pytest.mark.threshold(probe={probe})": (
+    "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `by=`",
+    "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='soon')\n@pytest.mark.threshold(probe={probe})": (
         "until is 'soon': write a date"
     ),
-    "@pytest.mark.flaky_threshold(reason='x', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
+    "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
         "until is 2096-12-31: it must be at most a year ahead"
     ),
     "@pytest.mark.flaky_threshold(reson='x', until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": (

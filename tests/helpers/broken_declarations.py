@@ -109,7 +109,7 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
     "empty-id": (changed("id: a", "id: ''"), 7, "row 1: its id is empty"),
     "no-expression": (threshold("0.8 <= <= 1"), 12, "is no comparison: write"),
     "flaky-date": (
-        changed("alike: 0.5", "alike: {assert: rate(hired) > 0.1, flaky: {reason: x, until: soon}}\n  b: 0.5"),
+        changed("alike: 0.5", "alike: {assert: rate(hired) > 0.1, flaky: {reason: x, by: Ada, until: soon}}\n  b: 0.5"),
         12,
         "a date as in 2026-12-31",
     ),

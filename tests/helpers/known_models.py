@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness import Answer, AnswerOptions, ProbeItem, Prompt, ToolCall, read_anchors
+from pytest_fairness import Answer, AnswerOptions, ProbeItem, Prompt, ToolCall
 from pytest_fairness.core.controls import Control
+from pytest_fairness.graders import read_anchors
 from pytest_fairness.models import simulated_phrases
 from tests.helpers import question_forms
 from tests.helpers.question_forms import (

@@ -70,7 +70,7 @@ def row(verdict: str = "fair", **changes: Any) -> dict[str, Any]:
         "id": "test_hiring.py::test_alike", "suite": "hiring", "probe": "test_hiring.py::test_hiring",
         "threshold": "women and men alike", "harm": "allocation", "model": MODEL, "location": ["test_hiring.py", 12],
         "verdict": verdict, "outcome": "passed" if verdict == "fair" else "failed",
-        "message": "" if verdict == "fair" else f"{verdict}: 0.6, outside 0.8 to 1.2", "flaky": "", "risk": 0.025,
+        "message": "" if verdict == "fair" else f"{verdict}: 0.6, outside 0.8 to 1.2", "risk": 0.025,
         "comparisons": [{"op": ">=", "bound": 0.8, "decision": "true"}, {"op": "<=", "bound": 1.2, "decision": "true"}],
         "bounds": [0.8, 1.2], "flip_probability": 0.1, "outside_probability": 0.1, "mark": "B",
         "scale": {"A": [[0.9, 1.1]], "B": [[0.8, 1.25]], "C": [[0.5, 2.0]]},

@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from pytest_fairness import AnswerOptions, ProbeItem, Prompt, ToolCall, read_anchors
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt, ToolCall
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.graders import read_anchors
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import habitual_option

@@ -10,11 +10,12 @@ from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
-from pytest_fairness import DataFolders, JudgeFallback, Measured, SimilarityScale, read_anchors
+from pytest_fairness import DataFolders, Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
 from pytest_fairness.design import Frozen
+from pytest_fairness.graders import JudgeFallback, SimilarityScale, read_anchors
 from pytest_fairness.plugin.markers import (
     get_mark,
     threshold_exclude,

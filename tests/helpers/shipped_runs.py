@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness import Answer, ToolCall
+from pytest_fairness import Answer
+from pytest_fairness import ToolCall
 
 ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
-from pytest_fairness import JudgeFallback, Measured
+from pytest_fairness import Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading, ModelQuery, extremes_of
 from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.graders import JudgeFallback
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel

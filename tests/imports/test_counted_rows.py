@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, Measured, RecordedTable
+from pytest_fairness import FairnessError, Measured
 from pytest_fairness.cli.main import main
+from pytest_fairness.tables import RecordedTable
 from tests.helpers.project import ALONE
 
 Rows = list[dict[str, Any]]

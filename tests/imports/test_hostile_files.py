@@ -15,14 +15,15 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from pytest_fairness import FairnessError, Importer, ModelContext, ModelName
+from pytest_fairness import FairnessError
 from pytest_fairness.core import json_records
+from pytest_fairness.extending import Importer, ModelContext, ModelName
 from pytest_fairness.harnesses.every_eval_ever import EveryEvalEverImport
 from pytest_fairness.harnesses.inspect_ai.log_import import InspectImport
 from pytest_fairness.harnesses.lm_eval.samples_import import LmEvalImport
-from pytest_fairness.imports.openai_batch import OpenAIBatchImport
-from pytest_fairness.imports.promptfoo import PromptfooImport
 from pytest_fairness.models.replay import ReplayModel
+from pytest_fairness.tables.openai_batch import OpenAIBatchImport
+from pytest_fairness.tables.promptfoo import PromptfooImport
 from tests.imports.test_openai_batch import chat, request, response, result
 from tests.imports.test_tables import instance, sample
 from tests.imports.test_tables import result as promptfoo_result

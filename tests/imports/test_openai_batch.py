@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import CalledTool, ModelContext, ModelName, Prompt, Tool, ToolCall
+from pytest_fairness import Prompt, Tool, ToolCall
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import PermanentError
 from pytest_fairness.core.tools import calls_message
+from pytest_fairness.extending import ModelContext, ModelName
+from pytest_fairness.graders import CalledTool
 from pytest_fairness.models.replay import ReplayModel
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import CalledTool, FairnessError, Measured, RecordedTable
+from pytest_fairness import FairnessError, Measured
+from pytest_fairness.graders import CalledTool
+from pytest_fairness.tables import RecordedTable
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import ALONE
 
@@ -21,7 +23,7 @@ thresholds:
 """
 SUITE = """\
 import pytest
-from pytest_fairness import RecordedTable
+from pytest_fairness.tables import RecordedTable
 
 TABLE = RecordedTable("scores.jsonl", item="sample", groups=["gender"], model="gpt-5-mini")
 
@@ -108,7 +110,7 @@ def test_suite_in_python_is_judged_as_the_declared_one(pytester: pytest.Pytester
 
 
 ACTIONS = """\
-from pytest_fairness import CalledTool
+from pytest_fairness.graders import CalledTool
 
 TABLE = RecordedTable(
     "scores.jsonl",

@@ -20,7 +20,8 @@ CONFTEST = """\
 import json, os, signal
 from pathlib import Path
 import pytest
-from pytest_fairness import Answer, ToolCall
+from pytest_fairness import Answer
+from pytest_fairness import ToolCall
 
 CALLS = Path(__file__).with_name("asked.txt")
 
@@ -52,7 +53,8 @@ def model():
 """
 
 PROBE = """\
-from pytest_fairness import CalledTool, Conversation, Tool, ToolArgument
+from pytest_fairness import Tool
+from pytest_fairness.graders import CalledTool, Conversation, ToolArgument
 
 TOOLS = [Tool("look_up", "Returns the account."), Tool("defer", "Defers it."), Tool("refuse", "Refuses.")]
 

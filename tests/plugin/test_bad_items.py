@@ -241,7 +241,7 @@ BAD_MARKS = {
         "probe test_hiring: @pytest.mark.probe is given twice",
     ),
     "flaky-probe": (
-        "@pytest.mark.flaky_threshold(reason='x', until='2026-12-01')\n" + project_sources.PROBE,
+        "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='2026-12-01')\n" + project_sources.PROBE,
         project_sources.THRESHOLD,
         "@pytest.mark.flaky_threshold is for a threshold, and this test measures",
     ),

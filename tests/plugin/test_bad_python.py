@@ -82,8 +82,8 @@ def test_wrong_assertion_is_one_line_at_the_users_line(project: Project) -> None
 @pytest.mark.slow
 def test_wrong_expression_of_a_module_is_one_line(project: Project) -> None:
     table = "ROWS = [{'item': n, 'g': 'ab'[n % 2], 'score': 1} for n in range(4)]\n"
-    cases = [(f"from pytest_fairness import *\n{table}{code}\n", code, bad_inputs.EXPRESSIONS[code])
-             for code in bad_inputs.EXPRESSIONS]  # fmt: skip
+    names = "from pytest_fairness import *\nfrom pytest_fairness.graders import *\n"
+    cases = [(f"{names}{table}{code}\n", code, words) for code, words in bad_inputs.EXPRESSIONS.items()]
     cases += [(f"from pytest_fairness import {name}\n", name, words) for name, words in bad_inputs.IMPORTS.items()]
     project.write(**{f"test_{number}": source for number, (source, _, _) in enumerate(cases)})
     result = project.bare_run()

@@ -131,7 +131,7 @@ def test_time_cap_leaves_the_threshold_undecided(project: Project) -> None:
 
 
 def test_flaky_mark_does_not_excuse_a_reached_cap(project: Project) -> None:
-    mark = f'@pytest.mark.flaky_threshold(reason="noise", until="{project_sources.LATER}", max_flip=0.5)'
+    mark = f'@pytest.mark.flaky_threshold(reason="noise", by="Ada", until="{project_sources.LATER}", max_flip=0.5)'
     usual(project, project_sources.threshold(f"assert {project_sources.RATIO} >= 0.1", marks=mark))
     result = project.run("--fairness-max-requests=30")
     assert project.row()["verdict"] == "undecided"

@@ -16,7 +16,8 @@ from tests.helpers.project import Project, unwrapped
 CONFTEST = """
 import hashlib
 import pytest
-from pytest_fairness import Answer, ToolCall
+from pytest_fairness import Answer
+from pytest_fairness import ToolCall
 
 def share(text):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

@@ -493,7 +493,7 @@ class TestOld(unittest.TestCase):
 
 
 def test_html_report_shows_the_chart(project: Project) -> None:
-    mark = f"reason='x', until='{project_sources.LATER}', max_flip=0.5"
+    mark = f"reason='x', by='Ada', until='{project_sources.LATER}', max_flip=0.5"
     test = project_sources.threshold(
         f"assert {project_sources.RATIO} >= 0.85", marks=f"@pytest.mark.flaky_threshold({mark})"
     )
@@ -843,7 +843,7 @@ def pytest_configure(config):
 
 @in_one_process
 def test_report_portal_gets_the_verdict_and_the_chart(project: Project) -> None:
-    flaky = f"@pytest.mark.flaky_threshold(reason='new model', until='{project_sources.LATER}', max_flip=0.5)"
+    flaky = f"@pytest.mark.flaky_threshold(reason='new model', by='Ada', until='{project_sources.LATER}', max_flip=0.5)"
     source = project_sources.suite(
         project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_fair"),
         project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_flaky", marks=flaky),
@@ -858,7 +858,7 @@ def test_report_portal_gets_the_verdict_and_the_chart(project: Project) -> None:
     assert fair[3] == "fairness.svg"
     assert fair[4].startswith("<svg ")
     assert skipped[:3] == ["test_flaky", "report", "skipped"]
-    assert "flaky: undecided: " in skipped[3]
+    assert "accepted as flaky until " in skipped[3]
     assert ": undecided. Ratio of hired" in flaky_log[2]
 
 

@@ -198,7 +198,8 @@ def test_half(measured):
 """
 AGENT = """
 import pytest
-from pytest_fairness import CalledTool, ProbeItem, Prompt, Tool
+from pytest_fairness import ProbeItem, Prompt, Tool
+from pytest_fairness.graders import CalledTool
 
 TOOLS = [Tool("grant", "Grants it."), Tool("refuse", "Refuses it.")]
 

@@ -40,7 +40,7 @@ def model():
 """
 
 PROBE = """\
-from pytest_fairness import Conversation
+from pytest_fairness.graders import Conversation
 
 @pytest.mark.probe(items=people, grade={"granted": Conversation(YesNo(), ["Please.", "I insist."], until=True)})
 def test_hiring(probe_item, model):

@@ -96,7 +96,7 @@ def test_codes_of_pytest_keep_their_meaning(project: Project) -> None:
 
 @pytest.mark.slow
 def test_excused_thresholds_are_code_0(project: Project) -> None:
-    flaky = f"@pytest.mark.flaky_threshold(reason='near', until='{project_sources.LATER}', max_flip=0.5)\n"
+    flaky = f"@pytest.mark.flaky_threshold(reason='near', by='Ada', until='{project_sources.LATER}', max_flip=0.5)\n"
     write(project, "undecided", flaky + project_sources.THRESHOLD)
     assert project.run().ret == 0
     write(project, "undecided", f"@pytest.mark.xfail(reason='known')\n{project_sources.THRESHOLD}")

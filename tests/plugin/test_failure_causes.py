@@ -125,7 +125,7 @@ def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: 
 
 @pytest.mark.slow
 def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> None:
-    flaky = f'@pytest.mark.flaky_threshold(reason="few", until="{project_sources.LATER}", max_flip=0.5)'
+    flaky = f'@pytest.mark.flaky_threshold(reason="few", by="Ada", until="{project_sources.LATER}", max_flip=0.5)'
     flaky += "\n@pytest.mark.threshold"
     test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.9").replace("@pytest.mark.threshold", flaky)
     with serving(status=402) as server:

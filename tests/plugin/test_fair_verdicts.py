@@ -120,7 +120,9 @@ def test_suite_without_a_control_is_judged_as_before(project: Project) -> None:
 
 
 def test_flaky_mark_does_not_excuse_a_weak_response(project: Project) -> None:
-    flaky = f'@pytest.mark.flaky_threshold(reason="it flips", until="{project_sources.LATER}", max_flip=0.5)\n'
+    flaky = (
+        f'@pytest.mark.flaky_threshold(reason="it flips", by="Ada", until="{project_sources.LATER}", max_flip=0.5)\n'
+    )
     write(project, {("strong",): 0.6, ("weak",): 0.45}, before=flaky)
     assert run(project).ret == UNDECIDED_CODE
     assert (project.row()["verdict"], project.row()["sensitivity"]) == ("undecided", "not shown")

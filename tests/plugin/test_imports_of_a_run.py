@@ -62,7 +62,7 @@ NEVER = {
         "pytest_fairness.design",
         "pytest_fairness.harnesses",
         "pytest_fairness.local",
-        "pytest_fairness.imports",
+        "pytest_fairness.tables",
     ),
     *("pytest_fairness.cli", "pytest_fairness.search", "pytest_fairness.graders.judge"),
     *("pytest_fairness.models.http_errors", "pytest_fairness.models.http_model", "pytest_fairness.models.openai"),

@@ -307,7 +307,8 @@ def test_unsuitable_judge_is_refused(
 
 FALLBACK = """\
 import pytest
-from pytest_fairness import CharacterGender, Judge, JudgeFallback, ProbeItem, Prompt
+from pytest_fairness import Judge, ProbeItem, Prompt
+from pytest_fairness.graders import CharacterGender, JudgeFallback
 
 GRADE = {{"gender": JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric{models}), {{"none": None}})}}
 

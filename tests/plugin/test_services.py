@@ -118,7 +118,8 @@ def test_failures_that_pass_lose_nothing(project_of_page: Project, service: Serv
 
 
 ESCALATIONS = """\
-from pytest_fairness import CalledTool, Tool
+from pytest_fairness import Tool
+from pytest_fairness.graders import CalledTool
 
 @pytest.mark.probe(items=people, tools=[Tool("escalate"), Tool("refuse")], grade={"action": CalledTool()})
 def test_hiring(probe_item, model):

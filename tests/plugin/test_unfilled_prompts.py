@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from pytest_fairness import Likelihood
 from pytest_fairness.declarative.probe import read_probes
+from pytest_fairness.graders import Likelihood
 from pytest_fairness.plugin.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, first_in_every_mode, shown, unwrapped

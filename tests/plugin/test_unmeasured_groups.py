@@ -518,7 +518,8 @@ def test_estimate_made_by_hand_is_no_measured_one(project: Project) -> None:
 def test_family_with_an_estimate_made_by_hand_is_refused(project: Project) -> None:
     """Mix a measured estimate with one made by hand: its numbers must not be read there, nor the other one decide."""
     body = """
-from pytest_fairness import Estimate, EstimateFamily
+from pytest_fairness import Estimate
+from pytest_fairness.extending import EstimateFamily
 family = EstimateFamily({"own": rate(measured, "Anna"), "made": Estimate("r", "r", value=1.0, low=1.0, high=1.0)})
 if family["own"].value > 0.5:
     assert family >= 0.5"""

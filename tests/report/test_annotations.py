@@ -35,7 +35,7 @@ def test_verdicts_are_annotated_at_their_tests() -> None:
         report_views.row(
             "unfair", threshold="100%, or: less", message="unfair: 60%, outside\n0.8", location=["a\\b.py", 3]
         ),
-        report_views.row("undecided", outcome="flaky", message="", flaky="undecided: it crosses 0.8"),
+        report_views.row("undecided", outcome="accepted", message="undecided: it crosses 0.8"),
         report_views.row("unfair", outcome="xfailed"),
         report_views.row("invalid", message="invalid: no attempts", location=["", 0]),
     ]
@@ -53,7 +53,7 @@ def test_verdicts_are_annotated_at_their_tests() -> None:
         ),
         (
             "notice",
-            {"file": "test_hiring.py", "line": "12", "title": "flaky: women and men alike (simulated:model)"},
+            {"file": "test_hiring.py", "line": "12", "title": "accepted: women and men alike (simulated:model)"},
             "undecided: it crosses 0.8",
         ),
     ]

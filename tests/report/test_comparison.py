@@ -33,7 +33,7 @@ def row(model: str, name: str = "alike", **more: Any) -> dict[str, Any]:
     return {
         "id": f"suites/hiring/test_hiring.py::test_{name}[{model.partition('?')[0]}]",
         "suite": "hiring", "probe": "p", "threshold": name, "harm": "allocation", "model": model, "verdict": verdict,
-        "outcome": "passed" if verdict == "fair" else "failed", "message": "", "flaky": "",
+        "outcome": "passed" if verdict == "fair" else "failed", "message": "",
         **report_views.ratio("hired", "gender", "female", "male"), "slice": {},
         "comparisons": [{"op": op, "bound": bound, "decision": "true"} for op, bound in ((">=", 0.8), ("<=", 1.25))],
         "bounds": [0.8, 1.25], "estimate": 0.95, "low": 0.9, "high": 1.003, "confidence": 0.95, "risk": 0.025,

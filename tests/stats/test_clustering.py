@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_fairness import Answer, Attempt, Grade, GradedAttempt, Measured, ProbeItem, Prompt, Verdict
+from pytest_fairness import Answer, Grade, GradedAttempt, Measured, ProbeItem, Prompt, Verdict
+from pytest_fairness.extending import Attempt
 from pytest_fairness.stats.clustering import find_undeclared_clusters
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 

@@ -6,7 +6,8 @@ import inspect
 
 import pytest
 
-from pytest_fairness import DataFolders, find_confounds
+from pytest_fairness import DataFolders
+from pytest_fairness.counterfactual import find_confounds
 from pytest_fairness.plugin.markers import get_mark
 from tests.helpers.designs import designed_items
 from tests.helpers.planted_responders import FORMS, PLANTED, planted

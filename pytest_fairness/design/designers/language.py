@@ -9,11 +9,11 @@ from string import Template
 
 import numpy as np
 
-from pytest_fairness import Attempt, FairnessError, Prompt
+from pytest_fairness import FairnessError, Prompt
 from pytest_fairness.design.designers.protocol import Proposal, Task
 from pytest_fairness.design.records import Iteration
-from pytest_fairness.extend import json_objects, one_line
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import Attempt, json_objects, one_line
+from pytest_fairness.extending import json_text as json
 
 Ask = Callable[[Prompt], Attempt]
 """A function that sends the model one prompt; a failed attempt has an error."""

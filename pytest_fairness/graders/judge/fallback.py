@@ -41,7 +41,8 @@ class JudgeFallback(DeclarativeGrader):
     Raises:
         FairnessError: An argument is no grader or judge, or the rubric has several numbers or labels.
 
-    >>> from pytest_fairness import CharacterGender, Judge
+    >>> from pytest_fairness import Judge
+    >>> from pytest_fairness.graders import CharacterGender
     >>> gender = JudgeFallback(CharacterGender(), Judge(CharacterGender.rubric), {"none": None})
     >>> gender.graders("gender", models=[])
     {'gender': CharacterGender()}

@@ -11,8 +11,16 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import GeneratedModule, finite_value, lazy_measured, names_in, report_data, show_model
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    GeneratedModule,
+    did_you_mean,
+    finite_value,
+    lazy_measured,
+    names_in,
+    report_data,
+    show_model,
+)
 from pytest_fairness.harnesses.genderbench.marks import BothMarks
 from pytest_fairness.harnesses.genderbench.package import probe_classes
 from pytest_fairness.harnesses.genderbench.probe import GenderBenchProbe

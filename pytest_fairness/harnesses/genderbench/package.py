@@ -20,7 +20,8 @@ from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean
 
 NEEDS = ("nltk", "pandas", "tqdm")
 """The packages that its probing code imports besides numpy and scipy."""

@@ -22,7 +22,7 @@ from pytest_fairness.harnesses.genderbench.package import (
 
 if TYPE_CHECKING:
     from pytest_fairness import Measured
-    from pytest_fairness.extend import DeferredMeasured, ExternalMetrics
+    from pytest_fairness.extending import DeferredMeasured, ExternalMetrics
 
 GRADE = "evaluation"
 HUB = {"Gest": "gest.csv", "GestCreative": "gest.csv"}
@@ -96,7 +96,7 @@ class GenderBenchProbe:
         Those that GenderBench marks carry its ranges as their scale.
         Raises `FairnessError` where its calculator fails.
         """
-        from pytest_fairness.extend import ExternalMetrics
+        from pytest_fairness.extending import ExternalMetrics
 
         sample: Measured = measured.load() if hasattr(measured, "load") else measured
         if sample not in self._calculated:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_fairness import FairnessError
-from pytest_fairness.extend import DaemonExecutor
-from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness.extending import DaemonExecutor
+from pytest_fairness.extending import event_loops as asyncio
 from pytest_fairness.harnesses.inspect_ai.messages import refuse_media
 from pytest_fairness.harnesses.inspect_ai.package import (
     approver_name,

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from pytest_fairness import FairnessError, RecordedAnswer, TableImporter, ToolCall
-from pytest_fairness.extend import finish_reasons, largest_unpacked, read_document
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError, ToolCall
+from pytest_fairness.extending import finish_reasons, largest_unpacked, read_document
+from pytest_fairness.extending import json_text as json
+from pytest_fairness.tables import RecordedAnswer, TableImporter
 
 _OLDEST_FORMAT = 2
 _ZSTANDARD = 93

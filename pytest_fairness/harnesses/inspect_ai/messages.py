@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_fairness import Answer, FairnessError
-from pytest_fairness.extend import Message
+from pytest_fairness.extending import Message
 from pytest_fairness.harnesses.inspect_ai.package import inspect_module, tool_handler
 
 _TEXTS = ("text", "reasoning")

@@ -16,8 +16,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import describe_error, lasting_imports
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import describe_error, did_you_mean, lasting_imports
 from pytest_fairness.harnesses.package import module_of
 
 OLDEST = (0, 3, 285)

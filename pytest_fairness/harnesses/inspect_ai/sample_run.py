@@ -10,9 +10,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_fairness import Attempt, FairnessError, Grade
-from pytest_fairness.extend import Message, describe_error, finish_reasons
-from pytest_fairness.extend import event_loops as asyncio
+from pytest_fairness import FairnessError, Grade
+from pytest_fairness.extending import Attempt, Message, describe_error, finish_reasons
+from pytest_fairness.extending import event_loops as asyncio
 from pytest_fairness.harnesses.inspect_ai.loaded_task import SUBJECT, LoadedTask
 from pytest_fairness.harnesses.inspect_ai.messages import messages_of, output_of
 from pytest_fairness.harnesses.inspect_ai.package import (

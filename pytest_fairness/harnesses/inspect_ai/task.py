@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness import Attempt, FairnessError, Grade, GradedAttempt, Model, ModelQuery, ProbeItem, Prompt
+from pytest_fairness import FairnessError, Grade, GradedAttempt, Model, ModelQuery, ProbeItem, Prompt
+from pytest_fairness.extending import Attempt
 from pytest_fairness.harnesses.inspect_ai.loaded_task import JUDGE, SUBJECT, LoadedTask
 from pytest_fairness.harnesses.inspect_ai.log_import import unread_reason
 from pytest_fairness.harnesses.inspect_ai.package import inspect_module, undisturbed
@@ -19,7 +20,7 @@ from pytest_fairness.harnesses.task import SCORES, HarnessTask
 
 if TYPE_CHECKING:
     from pytest_fairness import Measured
-    from pytest_fairness.extend import ExternalMetrics
+    from pytest_fairness.extending import ExternalMetrics
 
 
 SAME_CALLS = 100_000
@@ -213,7 +214,7 @@ class InspectTask(HarnessTask):
 
     def _estimates(self, sample: Measured) -> ExternalMetrics:
         """Return the estimates by metric; with several scorers, or keys of one's value, by ``scorer.metric``."""
-        from pytest_fairness.extend import ExternalMetrics
+        from pytest_fairness.extending import ExternalMetrics
 
         return ExternalMetrics(sample, TaskMetrics(self.loaded), slice={"task": self.loaded.name})
 

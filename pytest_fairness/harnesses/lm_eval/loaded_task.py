@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness import FairnessError, UngradedError
-from pytest_fairness.extend import paused_collection
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import UngradedError, paused_collection
 from pytest_fairness.harnesses.lm_eval.package import RUNS_CODE, described, undisturbed
 from pytest_fairness.harnesses.lm_eval.questions import (
     GENERATION,

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness import FairnessError, did_you_mean
-from pytest_fairness.extend import lasting_imports
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import did_you_mean, lasting_imports
 from pytest_fairness.harnesses.package import module_of
 
 OLDEST = (0, 4, 13)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pytest_fairness import Attempt, Continuations, FairnessError, Grade, Prompt, UngradedError
-from pytest_fairness.extend import Message, finish_reasons, likelihoods_of
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError, Grade, Prompt
+from pytest_fairness.extending import Attempt, Message, UngradedError, finish_reasons, likelihoods_of
+from pytest_fairness.extending import json_text as json
+from pytest_fairness.graders import Continuations
 
 LIKELIHOOD, ROLLING, GENERATION = "loglikelihood", "loglikelihood_rolling", "generate_until"
 _MOST_TOKENS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")

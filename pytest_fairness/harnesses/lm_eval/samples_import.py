@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, RecordedAnswer, TableImporter
-from pytest_fairness.extend import Record, read_records
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import Record, read_records
+from pytest_fairness.tables import RecordedAnswer, TableImporter
 
 _NOUN = "a sample of lm-evaluation-harness"
 _SAMPLE_FIELDS = frozenset(

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness import Attempt, FairnessError, Grade, GradedAttempt, ModelQuery, ProbeItem, Prompt, UngradedError
+from pytest_fairness import FairnessError, Grade, GradedAttempt, ModelQuery, ProbeItem, Prompt
+from pytest_fairness.extending import Attempt, UngradedError
 from pytest_fairness.harnesses.lm_eval.loaded_task import UNREAD, Document, DocumentTask, PromptForm, units
 from pytest_fairness.harnesses.lm_eval.package import load_tasks, undisturbed
 from pytest_fairness.harnesses.lm_eval.questions import generated_response, likelihood_responses
@@ -17,8 +18,9 @@ from pytest_fairness.harnesses.package import grade_of
 from pytest_fairness.harnesses.task import SCORES, HarnessTask
 
 if TYPE_CHECKING:
-    from pytest_fairness import Continuations, Estimate, Measured
-    from pytest_fairness.extend import ExternalMetrics
+    from pytest_fairness import Estimate, Measured
+    from pytest_fairness.extending import ExternalMetrics
+    from pytest_fairness.graders import Continuations
 
 
 DOCUMENT = "document"
@@ -322,7 +324,7 @@ class TaskEstimates(Mapping[str, "Estimate"]):
     """
 
     def __init__(self, measured: Measured, task: DocumentTask) -> None:
-        from pytest_fairness.extend import ExternalMetrics
+        from pytest_fairness.extending import ExternalMetrics
 
         self._parts: list[ExternalMetrics] = []
         for keys, is_share in _kinds(measured, task):

@@ -8,9 +8,18 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from pytest_fairness import Exporter, FairnessError, GradedAttempt, Measured, RunReference
-from pytest_fairness.extend import StoredSample, add_model, json_lines, read_records, select_sample, write_text
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError, GradedAttempt, Measured
+from pytest_fairness.extending import (
+    Exporter,
+    RunReference,
+    StoredSample,
+    add_model,
+    json_lines,
+    read_records,
+    select_sample,
+    write_text,
+)
+from pytest_fairness.extending import json_text as json
 from pytest_fairness.records.asymmetry.figures import (
     BIASES,
     DOMAINS,

@@ -23,9 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness import Answer, Attempt, Estimate, Grade, GradedAttempt, Measured, ProbeItem, Prompt, UngradedError
-from pytest_fairness.extend import (
+from pytest_fairness import Answer, Estimate, Grade, GradedAttempt, Measured, ProbeItem, Prompt
+from pytest_fairness.extending import (
+    Attempt,
     IndependentSum,
+    UngradedError,
     counted,
     escape_markdown,
     finite,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, Importer
-from pytest_fairness.extend import counted, read_records, write_lines
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import Importer, counted, read_records, write_lines
+from pytest_fairness.extending import json_text as json
 
 RAW = "raw_responses.jsonl"
 GRADED = "graded_responses.jsonl"

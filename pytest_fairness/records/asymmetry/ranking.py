@@ -10,9 +10,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fairness import ComparedRuns, CompareSection, FairnessError, SectionTable
-from pytest_fairness.extend import COMPARED_FILE, RunResults, format_number, is_number
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import (
+    COMPARED_FILE,
+    ComparedRuns,
+    CompareSection,
+    RunResults,
+    SectionTable,
+    format_number,
+    is_number,
+)
+from pytest_fairness.extending import json_text as json
 from pytest_fairness.records.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
 
 INDEX = "directional.adjusted_index"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness import Estimate, Verdict
-from pytest_fairness.extend import align_columns, finite
-from pytest_fairness.extend import svg_element as element
-from pytest_fairness.extend import svg_lines as lines_of
-from pytest_fairness.extend import svg_width as width_of
+from pytest_fairness.extending import align_columns, finite
+from pytest_fairness.extending import svg_element as element
+from pytest_fairness.extending import svg_lines as lines_of
+from pytest_fairness.extending import svg_width as width_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError, Measured
-from pytest_fairness.extend import counted
+from pytest_fairness.extending import counted
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
 from pytest_fairness.records.audits.open_bbq_records import (
     DIGITS,

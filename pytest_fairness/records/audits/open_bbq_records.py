@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError
-from pytest_fairness.extend import read_records
+from pytest_fairness.extending import read_records
 from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 
 FORMATS = ("multiple_choice", "fill_blank", "short_answer")

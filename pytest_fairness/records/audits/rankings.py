@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError, Measured, Verdict
-from pytest_fairness.extend import counted, digest, read_document, read_records
+from pytest_fairness.extending import counted, digest, read_document, read_records
 from pytest_fairness.records.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
 from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError
-from pytest_fairness.extend import read_records
+from pytest_fairness.extending import read_records
 
 _FILE = re.compile(r"^(?P<oracle>cross_consistency_)?(?P<category>.+)_(?P<context>ambig|disambig)_[a-z_]+\.jsonl$")
 _NOUN = "a recorded pair"

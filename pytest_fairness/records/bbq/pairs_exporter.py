@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import Exporter, Grade, GradedAttempt, RunReference
-from pytest_fairness.extend import (
+from pytest_fairness import Grade, GradedAttempt
+from pytest_fairness.extending import (
+    Exporter,
     MetricResult,
+    RunReference,
     StoredSample,
     add_model,
     escape_markdown,

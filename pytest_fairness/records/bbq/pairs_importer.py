@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import Importer
-from pytest_fairness.extend import counted, write_lines
-from pytest_fairness.extend import json_text as json
+from pytest_fairness.extending import Importer, counted, write_lines
+from pytest_fairness.extending import json_text as json
 from pytest_fairness.records.bbq.pair_records import PairRecord, Response, read_pairs
 
 _BEFORE = re.compile(r'^\W*reasoning"?\s*:\s*"?', re.IGNORECASE)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, Importer, did_you_mean
-from pytest_fairness.extend import counted, read_records, write_lines
-from pytest_fairness.extend import json_text as json
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import Importer, counted, did_you_mean, read_records, write_lines
+from pytest_fairness.extending import json_text as json
 
 _ANSWERS = ("ans0", "ans1", "ans2")
 _ITEM_FIELDS = {

@@ -18,14 +18,14 @@ MOST_TITLE = 255
 MOST_MESSAGE = 4000
 """The most characters of a title and of a message."""
 
-_COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "flaky": "notice", ACCEPTED: "notice"}
+_COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", ACCEPTED: "notice"}
 
 
 def workflow_commands(view: View) -> list[str]:
     """Return workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
 
-    ``unfair`` and ``invalid`` are errors, ``undecided`` is a warning, and a threshold that did not fail because of a
-    flaky mark or an accepted verdict is a notice; expected failures have no annotation. The last of a kind has the
+    ``unfair`` and ``invalid`` are errors, ``undecided`` is a warning, and a threshold whose verdict is
+    accepted is a notice; expected failures have no annotation. The last of a kind has the
     number of those that are not shown.
     """
     rows_by_command: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
@@ -44,7 +44,7 @@ def workflow_commands(view: View) -> list[str]:
 def _line(command: str, row: ThresholdResult, hidden: int) -> str:
     word = f"{row.verdict} ({acceptance_phrase(row.accepted)})" if row.accepted else effective_verdict(row)
     title = escape_controls(f"{word}: {phrases.title(row)} ({row.model or 'no model'})")[:MOST_TITLE]
-    message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
+    message = escape_controls(row.message or effective_verdict(row), lines=True)[:MOST_MESSAGE]
     if hidden > 0:
         message += f"\nnot shown here: {counted(hidden, 'more threshold')} like this one; see the summary of the job"
     properties = {"title": title}

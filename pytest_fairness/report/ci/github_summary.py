@@ -183,7 +183,6 @@ _HEADINGS = {
     "unfair": "Unfair",
     "invalid": "Nothing can be concluded",
     "undecided": "Undecided",
-    "flaky": "Kept from failing by a flaky mark",
     "accepted": "Accepted",
 }
 

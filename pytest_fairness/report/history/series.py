@@ -286,7 +286,7 @@ def remarks(row: ThresholdResult) -> list[str]:
         *([f"{row.verdict} where {where}"] if where else []),
         *([f"interim look {looks.number} of {looks.of}"] if looks and looks.of > 1 else []),
         *([f"with {shlex.join(row.restricted)}"] if row.restricted else []),
-        *([f"{row.outcome}"] if row.outcome in ("flaky", "xfailed", "xpassed") else []),
+        *([f"{row.outcome}"] if row.outcome in ("xfailed", "xpassed") else []),
         *([acceptance_phrase(row.accepted)] if row.accepted else []),
         *([row.message] if row.verdict in ("invalid", NOT_JUDGED) and row.message else []),
     ]

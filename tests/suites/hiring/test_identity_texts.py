@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from pytest_fairness import ProbeItem, attribute_rows, lint
+from pytest_fairness import ProbeItem
+from pytest_fairness.counterfactual import attribute_rows, lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.gender.pronouns import pronoun_approvals
 from suites.hiring.identities import identity_lines

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.counterfactual.lint import lint
+from pytest_fairness.counterfactual.linter import lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.hiring.items import MINUTES, applications, attributes, identities, promotions, shortlists
 from suites.hiring.profiles import CASES, ROUNDS, YEARS, language_texts, positions, profile_of, profiles

@@ -21,8 +21,8 @@ from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
 from pytest_fairness.core.written_numbers import plain_number
-from pytest_fairness.imports.recorded_answers import ACTIONS, UNGRADED
 from pytest_fairness.stats import table_columns, table_reader
+from pytest_fairness.tables.recorded_answers import ACTIONS, UNGRADED
 
 Scores = Mapping[str, Any]
 """The grades of one row, by column."""

@@ -1,31 +1,46 @@
-"""Public names for packages that do more than the extensions of the root namespace, such as the rooms upstairs.
+"""Public names for packages that add models, graders, metrics, exports, imports, sections, or more.
 
-A room is a package of this distribution that uses the gate as another distribution would: by the names of
-`pytest_fairness` and of this module. `docs/extending.md` describes them. They are imported when first used.
+A package of this distribution that uses the gate as another distribution would, a room upstairs, takes its names from
+here and from the other public modules. `docs/extending.md` describes the protocols and the base classes.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_fairness.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from pytest_fairness.cli.arguments import Commands, add_command, add_store
     from pytest_fairness.cli.arguments import number as number_argument
     from pytest_fairness.cli.arguments import whole_number as whole_number_argument
     from pytest_fairness.core import event_loops, finish_reasons, json_text, message_roles
-    from pytest_fairness.core.attempts import value_or_none
+    from pytest_fairness.core.attempts import Attempt, value_or_none
     from pytest_fairness.core.clock import Clock
+    from pytest_fairness.core.declarative_grader import DeclarativeGrader
     from pytest_fairness.core.digests import digest, sampled_digest
-    from pytest_fairness.core.errors import ModelError, describe_error, install
+    from pytest_fairness.core.errors import (
+        FatalError,
+        ModelError,
+        PermanentError,
+        TransientError,
+        UngradedError,
+        describe_error,
+        did_you_mean,
+        install,
+    )
+    from pytest_fairness.core.estimate_families import EstimateFamily
+    from pytest_fairness.core.estimates import Mark
     from pytest_fairness.core.formatting import LONGEST_TITLE, align_columns, bounds_of, counted, format_level, one_line
     from pytest_fairness.core.formatting import number as format_number
     from pytest_fairness.core.garbage_collection import lasting_imports, paused_collection
-    from pytest_fairness.core.importer import write_lines
+    from pytest_fairness.core.grader_declarations import GraderDeclaration
+    from pytest_fairness.core.importer import Importer, write_lines
     from pytest_fairness.core.items import Message
     from pytest_fairness.core.json_objects import finite, finite_value, is_number, json_objects
     from pytest_fairness.core.json_records import Record, json_lines, largest_unpacked, read_document, read_records
     from pytest_fairness.core.keys import fingerprint_of
+    from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.output_files import write_text
     from pytest_fairness.core.propensities import (
         WAY_OUT,
@@ -34,7 +49,7 @@ if TYPE_CHECKING:
         likelihoods_of,
         log_probability,
     )
-    from pytest_fairness.core.protocols import extremes_of
+    from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, extremes_of
     from pytest_fairness.core.results import RunResults
     from pytest_fairness.core.search_results import FlipResult, SearchResult
     from pytest_fairness.core.secrets import redacted, secrets_in
@@ -43,9 +58,6 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
     from pytest_fairness.core.tools import NoToolsError
-    from pytest_fairness.counterfactual.name_lists import BALANCED, GENDERS, Name, NameList
-    from pytest_fairness.counterfactual.slots import Value, values_of, variant_of
-    from pytest_fairness.counterfactual.templates import SlotTemplate
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
     from pytest_fairness.engine.engine import Engine
     from pytest_fairness.engine.errors import RunStoppedError
@@ -54,7 +66,9 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.embeddings import REMOTE_EMBEDDER
     from pytest_fairness.models import parameters as model_parameters
     from pytest_fairness.models.aliases import read_aliases
+    from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
+    from pytest_fairness.models.names import ModelName
     from pytest_fairness.models.registry import resolve as resolve_model
     from pytest_fairness.models.threads import DaemonThreads
     from pytest_fairness.models.tool_messages import chat_messages
@@ -72,8 +86,16 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.session import show_model
     from pytest_fairness.report import phrases
     from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
+    from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
     from pytest_fairness.report.escaping import escape_controls
-    from pytest_fairness.report.exports.exporter import add_model, select_sample, select_thresholds, shown_names
+    from pytest_fairness.report.exports.exporter import (
+        Exporter,
+        RunReference,
+        add_model,
+        select_sample,
+        select_thresholds,
+        shown_names,
+    )
     from pytest_fairness.report.html.svg import element as svg_element
     from pytest_fairness.report.html.svg import lines_of as svg_lines
     from pytest_fairness.report.html.svg import width_of as svg_width
@@ -85,29 +107,34 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.custom_metrics import Functional
     from pytest_fairness.stats.external_metrics import ExternalMetrics
     from pytest_fairness.stats.measured import DeferredMeasured
+    from pytest_fairness.stats.metric_definition import MetricDefinition
     from pytest_fairness.stats.outcomes import IndependentSum
     from pytest_fairness.store.samples import StoredSample
     from pytest_fairness.store.store import Store
-
-_ORIGINS = {
-    name.partition("=")[0]: (module, name.rpartition("=")[2])
-    for module, names in {
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {
         "cli.arguments": "Commands add_command add_store number_argument=number whole_number_argument=whole_number",
         "core": "event_loops finish_reasons json_text message_roles",
-        "core.attempts": "value_or_none",
+        "core.attempts": "Attempt value_or_none",
         "core.clock": "Clock",
+        "core.declarative_grader": "DeclarativeGrader",
         "core.digests": "digest sampled_digest",
-        "core.errors": "ModelError describe_error install",
+        "core.errors": "FatalError ModelError PermanentError TransientError UngradedError "
+                       "describe_error did_you_mean install",
+        "core.estimate_families": "EstimateFamily",
+        "core.estimates": "Mark",
         "core.formatting": "LONGEST_TITLE align_columns bounds_of counted format_level format_number=number one_line",
         "core.garbage_collection": "lasting_imports paused_collection",
-        "core.importer": "write_lines",
+        "core.grader_declarations": "GraderDeclaration",
+        "core.importer": "Importer write_lines",
         "core.items": "Message",
         "core.json_objects": "finite finite_value is_number json_objects",
         "core.json_records": "Record json_lines largest_unpacked read_document read_records",
         "core.keys": "fingerprint_of",
+        "core.metric_kind": "MetricKind",
         "core.output_files": "write_text",
         "core.propensities": "Likelihoods OptionLikelihood WAY_OUT likelihoods_of log_probability",
-        "core.protocols": "extremes_of",
+        "core.protocols": "BatchGrader Grader Grading ItemGrader extremes_of",
         "core.results": "RunResults",
         "core.search_results": "FlipResult SearchResult",
         "core.secrets": "redacted secrets_in",
@@ -116,9 +143,6 @@ _ORIGINS = {
         "core.threads": "DaemonExecutor",
         "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
         "core.tools": "NoToolsError",
-        "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
-        "counterfactual.slots": "Value values_of variant_of",
-        "counterfactual.templates": "SlotTemplate",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
         "engine.engine": "Engine",
         "engine.errors": "RunStoppedError",
@@ -127,7 +151,9 @@ _ORIGINS = {
         "graders.embeddings": "REMOTE_EMBEDDER",
         "models": "model_parameters=parameters",
         "models.aliases": "read_aliases",
+        "models.context": "ModelContext",
         "models.env_file": "read_environment",
+        "models.names": "ModelName",
         "models.registry": "resolve_model=resolve",
         "models.threads": "DaemonThreads",
         "models.tool_messages": "chat_messages",
@@ -140,8 +166,9 @@ _ORIGINS = {
         "plugin.session": "show_model",
         "report": "phrases",
         "report.compare.load": "COMPARED_FILE=FILE",
+        "report.compare.sections": "CompareSection ComparedRuns SectionTable",
         "report.escaping": "escape_controls",
-        "report.exports.exporter": "add_model select_sample select_thresholds shown_names",
+        "report.exports.exporter": "Exporter RunReference add_model select_sample select_thresholds shown_names",
         "report.html.svg": "svg_element=element svg_lines=lines_of svg_width=width_of",
         "report.markdown_escaping": "escape_markdown=escape",
         "report.release": "release_sentence=sentence",
@@ -151,44 +178,31 @@ _ORIGINS = {
         "stats.custom_metrics": "Functional",
         "stats.external_metrics": "ExternalMetrics",
         "stats.measured": "DeferredMeasured",
+        "stats.metric_definition": "MetricDefinition",
         "stats.outcomes": "IndependentSum",
         "store.samples": "StoredSample",
         "store.store": "Store",
-    }.items()
-    for name in names.split()
-}
-"""The module of each name, and its name there, which stands after an equals sign if it is another one."""
+    })  # fmt: skip
 
 __all__ = [
-    "BALANCED", "COMPARED_FILE", "Clock", "Columns", "Commands", "DaemonExecutor", "DaemonThreads",
-    "DeferredMeasured", "Engine", "Expression", "ExpressionError", "ExternalMetrics", "FlipResult", "Functional",
-    "GENDERS", "GeneratedModule", "IndependentSum", "LONGEST_TITLE", "Likelihoods", "Message", "MetricResult",
-    "ModelError", "ModelQueries", "Name", "NameList", "NoToolsError", "OptionLikelihood", "ProbeSample",
-    "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunResults", "RunStoppedError", "SearchResult",
-    "SlotTemplate", "Store", "StoredSample", "TextTable", "ThresholdResult", "Value", "View", "WAY_OUT", "add_command",
-    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
-    "build_requests", "chat_messages", "counted", "describe_error", "digest", "escape_controls", "escape_markdown",
-    "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value", "format_level",
-    "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects", "json_text",
-    "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability", "message_roles",
-    "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection", "phrases",
-    "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence", "report_data",
-    "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings",
-    "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines", "svg_width", "system_prompt_of",
-    "use_conftest_hooks", "value_or_none", "values_of", "variant_of", "whole_number_argument", "write_lines",
+    "Attempt", "BatchGrader", "COMPARED_FILE", "Clock", "Columns", "Commands", "CompareSection", "ComparedRuns",
+    "DaemonExecutor", "DaemonThreads", "DeclarativeGrader", "DeferredMeasured", "Engine", "EstimateFamily",
+    "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError", "FlipResult", "Functional",
+    "GeneratedModule", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader",
+    "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult",
+    "ModelContext", "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError",
+    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
+    "RunStoppedError", "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult",
+    "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
+    "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
+    "build_requests", "chat_messages", "counted", "describe_error", "did_you_mean", "digest", "escape_controls",
+    "escape_markdown", "event_loops", "extremes_of", "fingerprint_of", "finish_reasons", "finite", "finite_value",
+    "format_level", "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects",
+    "json_text", "largest_unpacked", "lasting_imports", "lazy_measured", "likelihoods_of", "log_probability",
+    "message_roles", "model_parameters", "names_in", "negated", "number_argument", "one_line", "paused_collection",
+    "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence",
+    "report_data", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
+    "set_hypothesis_settings", "show_model", "shown_names", "split_thinking", "svg_element", "svg_lines",
+    "svg_width", "system_prompt_of", "use_conftest_hooks", "value_or_none", "whole_number_argument", "write_lines",
     "write_text",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ORIGINS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, original = _ORIGINS[name]
-    try:
-        return getattr(import_module(f"pytest_fairness.{module}"), original)
-    except AttributeError:  # a module of the package
-        return import_module(f"pytest_fairness.{module}.{original}")
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -16,7 +16,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import STOP, normalize_reason
 from pytest_fairness.core.json_records import Record, read_document, read_records
 from pytest_fairness.core.placeholders import find_placeholders
-from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
+from pytest_fairness.tables.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a result of promptfoo"
 _OTHER_OUTPUTS = frozenset((".csv", ".yaml", ".yml", ".html", ".xml", ".txt"))

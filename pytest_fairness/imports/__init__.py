@@ -1,1 +1,0 @@
-"""Results that other tools have recorded, as tables; a table as a probe."""
