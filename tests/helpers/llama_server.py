@@ -69,6 +69,7 @@ def main() -> None:
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights())
+    parameters.verbosity = 0  # else each request is five lines
     parameters.hostnames, parameters.port = ["127.0.0.1"], arguments.port
     parameters.n_parallel, parameters.n_ctx = SLOTS, SLOTS * CONTEXT
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = arguments.threads
