@@ -58,7 +58,8 @@ def main() -> None:
     """Serve."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    # Threads wait for each other in loops, and processors often come in pairs that share a core.
+    parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 1) // 2))
     parser.add_argument("--weights", action="store_true", help="print the path of the GGUF file, and end")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="ends the server when it ends")
     arguments = parser.parse_args()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,9 +15,9 @@ ALL_SUITES = (
     *("suites/agents/test_agents.py", "suites/asymmetry/test_asymmetry.py", "suites/bbq/test_bbq.py"),
     *("suites/emotion/test_emotion.py", "suites/gender/test_decisions.py", "suites/hiring/test_hiring.py"),
     *("-k", "credit or asymmetry or bbq or emotion or referral or rating or rated", "--fairness-sample=1"),
-    *("--fairness-repetitions=1", "--fairness-where=ethnicity=white"),
+    *("--fairness-repetitions=1", "--fairness-concurrency=4"),
 )
-"""Arguments of a run of some 16 prompts: one item of a probe of each suite."""
+"""Arguments of a run of 32 prompts: one item of a probe of each suite."""
 
 REFERRALS = ("suites/gender/test_decisions.py", "-k", "referral", "--fairness-sample=6", "--fairness-repetitions=1")
 """Arguments of a run of 24 short prompts, which measures enough items for a verdict."""
@@ -42,9 +43,9 @@ def assert_every_answer_is_graded_or_has_a_reason(run: FinishedRun, store: Path)
     attempts = read_rows(store, "SELECT key, text, error FROM attempts")
     assert len(attempts) >= run.results["run"]["attempts"] > 0
     assert all(text is not None or error for _, text, error in attempts)
-    grades = read_rows(store, "SELECT key, value, ungraded FROM grades")
+    grades = read_rows(store, "SELECT key, value, ungraded, detail FROM grades")
     assert grades
-    assert all((value is None) != (ungraded is None) for _, value, ungraded in grades)
+    assert all((value == "null") == bool(ungraded and detail) for _, value, ungraded, detail in grades)
     assert {key for key, text, _ in attempts if text is not None} == {key for key, *_ in grades}
 
 
@@ -59,6 +60,7 @@ def assert_nothing_is_fair(run: FinishedRun) -> None:
 
 def assert_propensities_are_probabilities(store: Path) -> None:
     """Assert that the options of each prompt have probabilities whose sum is at most 1."""
-    sums = [sum(json.loads(text).values()) for (text,) in read_rows(store, "SELECT text FROM attempts")]
+    answers = [json.loads(text)["log_likelihoods"] for (text,) in read_rows(store, "SELECT text FROM attempts")]
+    sums = [sum(math.exp(low) for low, *_ in options.values()) for options in answers]
     assert sums
     assert all(0 < total <= 1.000001 for total in sums)
