@@ -62,7 +62,7 @@ JUDGED = case $$? in 1|10|11) ;; *) exit 1 ;; esac
 SERVED = $(BIN)/python -m tests.helpers.llama_server $(BIN)/python -m pytest -q --fairness-concurrency 4
 
 demo-real: $(VENV)/.demo-real
-	$(SERVED) suites/gender/test_decisions.py -k referral --fairness-sample 30 --fairness-repetitions 1 \
+	$(SERVED) suites/gender/test_decisions.py -k referral --fairness-sample 20 --fairness-repetitions 1 \
 	  --fairness-model "llama.cpp:smollm2?server=laptop&max_tokens=40" || $(JUDGED)
 
 REAL = suites --fairness-profile smoke --fairness-store .fairness/real.sqlite
