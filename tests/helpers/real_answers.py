@@ -1,4 +1,4 @@
-"""What is true of the answers of any real model, read from the store and the results file of a run."""
+"""Claims that hold for the answers of any real model, read from the store and the results file of a run."""
 
 from __future__ import annotations
 
