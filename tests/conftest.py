@@ -58,12 +58,14 @@ def is_further_run(item: pytest.Item) -> bool:
     return callspec is not None and is_run and any(callspec.indices.values())
 
 
-def pytest_collection_finish() -> None:
-    """Import what many tests need, and freeze the objects of tests and libraries, half a million.
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Import what runs of pytest in this process need, and freeze the objects of tests and libraries, half a million.
 
-    Garbage collection need not search them. The controller of workers collects nothing, and needs none of it.
+    Garbage collection need not search them. The controller of workers collects nothing, and needs none of it; nor does
+    a file whose tests run no pytest.
     """
-    preload()
+    if any("pytester" in getattr(item, "fixturenames", ()) for item in session.items):
+        preload()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
-import torch
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
@@ -17,6 +17,8 @@ from pytest_fairness.design.descriptions import DescribedSample, TextStudent, de
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, Batch, EmotionParameters, Group, generate
 from pytest_fairness.design.students import evaluate
 from pytest_fairness.graders.choice import Choice
+
+torch: Any = pytest.importorskip("torch", reason="the environment needs torch")
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 

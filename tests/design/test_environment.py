@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, Group, generate, thirds
-from tests.benchmarks.generation import one_at_a_time
+
+torch: Any = pytest.importorskip("torch", reason="the environment needs torch")
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 
@@ -65,6 +65,8 @@ def test_generation_streams_bounded_batches() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("parameters", [FIRST, EmotionParameters(0.5, 1.0, 0.3, 0.5, False)])
 def test_moments_match_the_formula(parameters: EmotionParameters, group: Group) -> None:
+    from tests.benchmarks.generation import one_at_a_time  # it needs torch
+
     n, seq_len, dim = 6_000, 2, 14
     features, _, emotions = drawn(parameters, n=n, seq_len=seq_len, dim=dim, group=group)
     generator = torch.Generator().manual_seed(3)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.classifier import Classifier
@@ -19,6 +18,8 @@ from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
 from pytest_fairness.design.students import CallableStudent, EmotionReading, Student, evaluate
 from pytest_fairness.design.training import train
+
+torch: Any = pytest.importorskip("torch", reason="students need torch")
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 HARD = EmotionParameters(2.0, 1.0, 0.3, 0.5, True)
