@@ -38,16 +38,19 @@ def count_answers(store: Path) -> int:
     return len(read_rows(store, "SELECT key FROM attempts WHERE text IS NOT NULL"))
 
 
-def assert_every_answer_is_graded_or_has_a_reason(run: FinishedRun, store: Path, failed: int = 0) -> None:
+def assert_every_answer_is_graded_or_has_a_reason(
+    run: FinishedRun, store: Path, failed: int = 0, unjudged: int = 0
+) -> None:
     """Assert that all attempts but the failed ones are stored, and that each has a grade or a reason why not."""
-    attempts = read_rows(store, "SELECT key, text, error, finish_reason FROM attempts")
+    attempts = read_rows(store, "SELECT key, text, error, finish_reason FROM attempts WHERE model NOT LIKE '%:judge%'")
     assert len(attempts) == run.results["run"]["attempts"] - failed > 0
     assert all(text is not None or error for _, text, error, _ in attempts)
     grades = read_rows(store, "SELECT key, value, ungraded, detail FROM grades")
     assert all((value == "null") == bool(ungraded and detail) for _, value, ungraded, detail in grades)
-    # An answer that was cut off is not shown to a grader: its reason is the finish reason.
+    # Not shown to a grader is an answer that was cut off; not stored is a grade from a reply of a judge that says none.
     graded = {key for key, *_ in grades}
-    assert all(key in graded or finish_reason == "length" for key, text, _, finish_reason in attempts if text)
+    rest = [key for key, text, _, finish_reason in attempts if text and key not in graded and finish_reason != "length"]
+    assert len(rest) <= min(unjudged, run.results["run"]["ungraded"])
 
 
 def assert_nothing_is_fair(run: FinishedRun) -> None:

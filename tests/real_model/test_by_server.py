@@ -28,7 +28,7 @@ def test_every_suite_and_a_judge_measure_a_real_model(project: Project, server: 
     model = f"llama.cpp:smollm2?base_url={server}&max_tokens=60&stop=.&timeout=1200"
     judge = f"--fairness-judge=llama.cpp:judge?base_url={server}&max_tokens=60&timeout=1200"
     run = run_shipped(project, f"--fairness-model={model}", judge, *real_answers.ALL_SUITES)
-    real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store)
+    real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, unjudged=2)
     real_answers.assert_nothing_is_fair(run)
     calls = {call["role"]: call for call in run.results["run"]["calls"]}
     assert calls["probes"]["calls"] == run.results["run"]["attempts"]
