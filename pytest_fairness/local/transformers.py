@@ -49,9 +49,10 @@ _TOGETHER = 4
 class TransformersModel:
     """A causal language model of Hugging Face transformers.
 
-    NAME is a folder, relative to the rootdir, or a name on the hub, which is loaded from its cache if the run is
-    offline. Messages are formatted by the tokenizer's chat template, or as plain text if it has none, or with
-    ``chat=false``. Tools of a prompt require a chat template with tools in a known form (`tool_templates`).
+    NAME is a folder or a GGUF file, relative to the rootdir, or a name on the hub, loaded from its cache if the
+    run is offline. A folder with no weights but one GGUF file is that file, which is dequantized. Messages are
+    formatted by the tokenizer's chat template, or as plain text if it has none, or with ``chat=false``. Tools of a
+    prompt require a chat template with tools in a known form (`tool_templates`).
 
     Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``, ``seed`` (0);
     the weights' own settings are ignored. Weights: ``dtype`` (auto), ``revision``.
@@ -69,16 +70,22 @@ class TransformersModel:
         given = parameters.read(name, {**_DECODING, **_WEIGHTS, **_MACHINE})
         self.name = name.text
         self._context = context
-        folder = context.root / Path(name.name).expanduser()
+        path = context.root / Path(name.name).expanduser()
+        self._gguf_files = _gguf_files(path)
+        folder = path.parent if self._gguf_files == [path] else path
         self._source = str(folder) if folder.is_dir() else name.name
         self._decoding = Decoding(**{key: value for key, value in given.items() if key in _DECODING})
         self._options = {key: given[key] for key in ("revision",) if key in given}
+        if self._gguf_files:
+            self._options["gguf_file"] = self._gguf_files[0].name
         self._dtype: str = given.get("dtype", "auto")
         self._device: str = given.get("device", "auto")
         decisive = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
         self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **decisive})
         if folder.is_dir():
-            self.key += f"#{_weights_digest(folder)}"
+            files = self._gguf_files or [file for file in sorted(folder.iterdir()) if file.is_file()]
+            # Changes when weights in the same folder are trained further.
+            self.key += f"#{sampled_digest(folder, (file.relative_to(folder) for file in files))}"
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
         self.in_flight = _TOGETHER * self.batch_size
@@ -92,16 +99,22 @@ class TransformersModel:
         return f"TransformersModel({self.name!r})"
 
     def preflight(self) -> None:
-        """Raise `FatalError` where the folder of the weights, or a library, is missing, or they are for llama.cpp."""
-        if file := _gguf_file(Path(self._source)):
+        """Raise `FatalError` where the folder of the weights, or a library, is missing."""
+        if len(self._gguf_files) > 1:
             raise FatalError(
-                f"{self.name}: {file} is a GGUF file, which llama.cpp runs: serve it (llama-server -m {file}), and "
-                f"name llama.cpp:{Path(file).stem}"
+                f"{self.name}: {self._source} holds {len(self._gguf_files)} GGUF files: name one of them, "
+                f"transformers:{self._gguf_files[0]}"
             )
-        if re.match(r"[/.~\\]|\w:|.*/.*/", self._source) and not Path(self._source).is_dir():
-            raise FatalError(f"{self.name}: there is no folder {self._source}")
+        if self._gguf_files and not all(_is_installed(library) for library in ("gguf", "accelerate")):
+            file = self._gguf_files[0]
+            raise FatalError(
+                f"{self.name}: {file} is a GGUF file: {install('gguf')}, or serve it (llama-server -m {file}) and name "
+                f"llama.cpp:{file.stem}"
+            )
+        if re.match(r"[/.~\\]|\w:|.*/.*/|.*\.gguf$", self._source) and not Path(self._source).is_dir():
+            raise FatalError(f"{self.name}: there is no folder or GGUF file {self._source}")
         for library in ("torch", "transformers"):
-            if sys.modules.get(library, ...) is None or find_spec(library) is None:
+            if not _is_installed(library):
                 raise FatalError(f"{library} is not installed: {install('transformers')}")
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
@@ -181,18 +194,18 @@ class TransformersModel:
         return f"{type(error).__name__}: {redacted(text, secrets_in(self._context.environment))}"
 
 
-def _gguf_file(source: Path) -> str:
-    """Return the GGUF file that is given, or is the only kind of weights in the folder; empty without one."""
-    if source.suffix == ".gguf":
-        return str(source)
-    names = sorted(path.name for path in source.iterdir()) if source.is_dir() else []
-    has_weights = any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names)
-    return "" if has_weights else next((str(source / name) for name in names if name.endswith(".gguf")), "")
+def _gguf_files(path: Path) -> list[Path]:
+    """Return the GGUF file that is given, or those of a folder without other weights."""
+    if path.suffix == ".gguf" and path.is_file():
+        return [path]
+    files = sorted(path.iterdir()) if path.is_dir() else []
+    if any(file.name.endswith((".safetensors", ".bin", ".index.json")) for file in files):
+        return []
+    return [file for file in files if file.suffix == ".gguf"]
 
 
-def _weights_digest(folder: Path) -> str:
-    """Return a text that changes when weights in the same folder are trained further."""
-    return sampled_digest(folder, (path.relative_to(folder) for path in sorted(folder.iterdir()) if path.is_file()))
+def _is_installed(library: str) -> bool:
+    return sys.modules.get(library, ...) is not None and find_spec(library) is not None
 
 
 _Job = TypeVar("_Job")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,12 +158,6 @@ def test_named_server_has_one_key_at_every_port(make: Callable[..., Any]) -> Non
     assert len(keys) == 1
     others = [make("llama.cpp:m", environment={"LLAMA_CPP_BASE_URL": f"http://127.0.0.1:{port}/v1"}) for port in (1, 2)]
     assert len({*keys, *(other.key for other in others), make("llama.cpp:m?server=other").key}) == 4
-
-
-def test_folder_with_gguf_alone_is_for_llama_cpp(tmp_path: Path, make: Callable[..., Any]) -> None:
-    (tmp_path / "tiny-q4.gguf").touch()
-    with pytest.raises(FatalError, match=r"tiny-q4\.gguf is a GGUF file.* name llama\.cpp:tiny-q4"):
-        make(f"transformers:{tmp_path}").preflight()
 
 
 @pytest.mark.parametrize("preset", LOCAL)

@@ -51,8 +51,8 @@ def test_missing_key_is_reported_before_any_request(project: Project, monkeypatc
     [
         ("replay:broken.jsonl", "broken.jsonl:2: not valid JSON"),
         ("replay:.", "is no file"),
-        ("transformers:/nonexistent/dir", "there is no folder /nonexistent/dir"),
-        ("transformers:/models/tiny.Q4.gguf", "name llama.cpp:tiny.Q4"),
+        ("transformers:/nonexistent/dir", "there is no folder or GGUF file /nonexistent/dir"),
+        ("transformers:/models/tiny.Q4.gguf", "there is no folder or GGUF file /models/tiny.Q4"),
         ("openai:m?base_url=http://127.0.0.1:9&headers_env=NOWHERE", "the variable NOWHERE of headers_env holds no"),
         ("openai:m?base_url=http://127.0.0.1:9/v1?key=SECRET", "its base URL has a query"),
     ],
