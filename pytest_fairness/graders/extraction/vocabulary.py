@@ -336,6 +336,9 @@ def _is_unknown_option(name: str) -> bool:
     return len(name) <= 60 and (patterns.UNKNOWN.search(name) or patterns.CANNOT_ANSWER.match(name)) is not None
 
 
+_OPTIONAL_TITLE = rf"(?:(?:{ANY})\.?\s{{1,9}})?"
+
+
 def _any_case(text: str) -> re.Pattern[str]:
     return lazy_pattern(text, re.IGNORECASE)
 
@@ -346,7 +349,7 @@ def _build_pattern(
 ) -> re.Pattern[str]:
     """Return a pattern of names, compiled on first use: a name that is the whole answer needs none."""
     longest_first = sorted(names, key=len, reverse=True)
-    words = "|".join(map(_name_pattern, longest_first))
+    words = _names_pattern(longest_first)
     # In scripts without spaces, a name needs no border.
     unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
     # A name of one character needs an announcement before it: "the answer is no".
@@ -360,14 +363,20 @@ def _build_pattern(
     return kind(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""))
 
 
-def _name_pattern(name: str) -> str:
-    """Return a pattern of a name, with any title of the same kind before a person's."""
-    group, rest = split_title(name)
-    words = r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", rest)))
-    if group:
-        return rf"{title_pattern(group)}\s{{0,9}}{words}"
-    is_person = all(map(_is_name, re.split(r"[\s-]+", rest)))
-    return rf"(?:(?:{ANY})\.?\s{{1,9}})?{words}" if is_person else words
+def _names_pattern(names: Sequence[str]) -> str:
+    """Return a pattern of names, with any title of the same kind before a person's.
+
+    Persons without a title come last: "Ms Elif Kaya" is no "Elif" with a title. Names share the pattern of their
+    title, which is that of all languages: one before each name took `re` a tenth of a second to compile.
+    """
+    by_title: dict[str, list[str]] = {}
+    for name in names:
+        group, rest = split_title(name)
+        parts = re.split(r"[\s-]+", rest)
+        title = rf"{title_pattern(group)}\s{{0,9}}" if group else _OPTIONAL_TITLE * all(map(_is_name, parts))
+        by_title.setdefault(title, []).append(r"[\s-]{1,9}".join(map(re.escape, parts)))
+    ranked = sorted(by_title.items(), key=lambda item: (item[0] == _OPTIONAL_TITLE, not item[0]))
+    return "|".join(f"{title}(?:{'|'.join(words)})" for title, words in ranked)
 
 
 def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:
