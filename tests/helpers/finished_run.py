@@ -123,9 +123,11 @@ def run(
 
 def run_shipped(project: Project, *arguments: str) -> FinishedRun:
     """Run tests of the shipped suites in this process, with the store and the results in a project's folder."""
+    own = project.path / "pyproject.toml"
+    root = [f"--rootdir={project.path}"] if own.exists() else []  # whose data folders are read
     with chdir(ROOT):
         result = project.bare_run(
-            *("-q", f"--config-file={ROOT / 'pyproject.toml'}", "-p", "no:cacheprovider"),
+            *("-q", f"--config-file={ROOT / 'pyproject.toml'}", "-p", "no:cacheprovider", *root),
             *(f"--fairness-store={project.store}", f"--fairness-json={project.path / 'results.json'}", *arguments),
         )
     return FinishedRun(project.path, shown(result), int(result.ret))

@@ -210,7 +210,6 @@ def test_fixtures_markers_and_options_are_documented(project: Project) -> None:
         "concurrency",
         "store",
         "offline",
-        "data",
         "json",
     ):
         assert f"--fairness-{option}" in text
