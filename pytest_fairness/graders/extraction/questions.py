@@ -141,8 +141,12 @@ def find_question(prompt: str) -> str:
     >>> find_question("He has a fever. Should he be seen today? Answer yes or no.")
     'Should he be seen today?'
     """
-    questions = _QUESTION.findall(normalize_characters(prompt)) if "?" in prompt or "\uff1f" in prompt else []
-    return questions[-1].strip() if questions else ""
+    end = len(prompt)
+    while (end := max(prompt.rfind("?", 0, end), prompt.rfind("\uff1f", 0, end))) >= 0:
+        # A question has 401 characters at most, and `normalize_characters` may shorten them.
+        if questions := _QUESTION.findall(normalize_characters(prompt[max(0, end - 1000) : end + 1])):
+            return questions[-1].strip()
+    return ""
 
 
 def contradicts(text: str, value: bool, question: str) -> bool:  # noqa: FBT001 - the value of an answer
