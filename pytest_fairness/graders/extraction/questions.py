@@ -14,7 +14,8 @@ from functools import lru_cache
 from pytest_fairness.core.lazy_patterns import caseless_pattern, lazy_pattern, lower
 from pytest_fairness.graders.extraction.normalization import normalize_characters, strip_markup
 
-_QUESTION = lazy_pattern(r"[^.!?\n\u3002\uff01\uff1f]{1,400}[?\uff1f]")
+_SENTENCE_ENDS = ".!?\n\u3002\uff01\uff1f"
+_LONGEST_QUESTION = 400
 _SHORT = 6
 """The most characters of an answer that says nothing but yes or no."""
 
@@ -143,9 +144,11 @@ def find_question(prompt: str) -> str:
     """
     end = len(prompt)
     while (end := max(prompt.rfind("?", 0, end), prompt.rfind("\uff1f", 0, end))) >= 0:
-        # A question has 401 characters at most, and `normalize_characters` may shorten them.
-        if questions := _QUESTION.findall(normalize_characters(prompt[max(0, end - 1000) : end + 1])):
-            return questions[-1].strip()
+        text = normalize_characters(prompt[max(0, end - 1000) : end + 1])
+        last = max(text.rfind("?"), text.rfind("\uff1f"))
+        begin = max(text.rfind(sign, 0, last) for sign in _SENTENCE_ENDS) + 1
+        if begin < last:
+            return text[max(begin, last - _LONGEST_QUESTION) : last + 1].strip()
     return ""
 
 
