@@ -15,7 +15,7 @@ from tests.helpers import real_answers
 from tests.helpers.finished_run import run_shipped
 from tests.helpers.project import QUIET, Project
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
 CONCURRENCY = "--fairness-concurrency=4"

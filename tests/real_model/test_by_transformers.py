@@ -12,7 +12,7 @@ from tests.helpers.finished_run import run_shipped
 from tests.helpers.llama_server import weights
 from tests.helpers.project import Project
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module", autouse=True)
