@@ -186,7 +186,7 @@ def test_page_example_works_as_written(project: Project, service: Service) -> No
     for name, text in blocks.items():
         file = project.path / name
         file.parent.mkdir(exist_ok=True)
-        served = text.replace("openai:gpt-5-mini?", f"openai:gpt-5-mini?base_url={service.url}&")
+        served = text.replace('name = "gpt-5-mini"\n', f'name = "gpt-5-mini"\nbase_url = "{service.url}"\n')
         file.write_text(served, encoding="utf-8")
     project.run("--fairness-model", "production")
     assert {row["verdict"] for row in project.rows() if row["verdict"] != "not judged"} == {"fair"}
