@@ -101,9 +101,9 @@ def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
     project.write_suite("", conftest=conftest, count=4)
     result = project.run("--fairness-concurrency=4")
     assert result.parseoutcomes() == {"passed": 3, "failed": 1}
-    assert "took longer than 2 s: its attribute `fairness_timeout` allows more (asked 3 times)" in " ".join(
-        shown(result).split()
-    )
+    # A try that may have waited behind others is not counted.
+    lines = " ".join(shown(result).split())
+    assert re.search(r"took longer than 2 s: its attribute `fairness_timeout` allows more \(asked [34] times\)", lines)
 
 
 @pytest.mark.slow

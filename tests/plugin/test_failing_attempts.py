@@ -73,7 +73,9 @@ def test_ungraded_numbers_need_ends(project: Project, conversion: str, verdict: 
     gap = 'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 1.5'
     probe = project_sources.PROBE.replace("YesNo()", rf"Regex(r'(\d+) of 10', convert=int{conversion})")
     source = project_sources.suite(project_sources.threshold(gap), probe=probe)
-    project.write(conftest=project_sources.application(body=body), test_hiring=source.replace("YesNo", "Regex"))
+    source = source.replace("import ProbeItem, Prompt, YesNo", "import ProbeItem, Prompt")
+    source = f"from pytest_fairness.graders import Regex\n{source}"
+    project.write(conftest=project_sources.application(body=body), test_hiring=source)
     project.run("-m", "threshold")
     row = project.row()
     assert 0 < row["ungraded"]["woman"] < 5

@@ -119,7 +119,7 @@ def people():
 
 def test_thinking_model_is_not_sent_calls_that_are_not_its_own(project: Project) -> None:
     suite = project_sources.suite(THRESHOLD, probe=PROBE, count=COUNT)
-    start, end = suite.index("def people"), suite.index("from pytest_fairness.graders import CalledTool")
+    start, end = suite.index("def people"), suite.index(PROBE)
     project.write(test_hiring=suite[:start] + SCRIPTED + suite[end:])
     result = project.run("--fairness-model", "anthropic:m?thinking=1024&base_url=http://127.0.0.1:9")
     assert project.row()["verdict"] == "invalid"
