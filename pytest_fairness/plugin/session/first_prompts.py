@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.digests import digest
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def choose_prompts(items: Sequence[ProbeItem], indices: Sequence[int]) -> list[t
     Returns:
         Indices of items, each with the index of one of its prompts.
     """
+    from pytest_fairness.core.answer_formats import FORMAT  # a small probe needs it not
+
     attribute = next((name for name in (FORMAT, "language") if len(set(_values(items, indices, name))) > 1), "")
     values = {*_values(items, indices, attribute)}
     most = max(_OF_EACH if attribute else 0, -(-MOST // max(1, len(values))))
