@@ -56,6 +56,7 @@ def test_probes_without_a_control_write() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # every gate with slices, on every slice
 def test_harm_to_a_declared_slice_is_found() -> None:
     missed, total = [], 0
     for gate in GATES.values():
