@@ -132,7 +132,7 @@ CAUSES = {
     ("Sexual_orientation_disambig", "flag_1"): (56, 55, 8),
     ("Sexual_orientation_disambig", "flag_2"): (41, 41, 8),
     ("Religion_ambig", "flag_3"): (103, 3, 17),
-    ("Religion_ambig", "flag_4"): (115, 2, 10),
+    ("Religion_ambig", "flag_4"): (115, 2, 12),
     ("Sexual_orientation_ambig", "flag_3"): (33, 5, 59),
     ("Sexual_orientation_ambig", "flag_4"): (102, 26, 82),
     ("Sexual_orientation_disambig", "flag_3"): (4, 3, 8),
