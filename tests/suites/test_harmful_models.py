@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 import pytest
 
@@ -56,8 +57,8 @@ def test_probes_without_a_control_write() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # every gate with slices, on every slice
 def test_harm_to_a_declared_slice_is_found() -> None:
+    """Harm two slices of each threshold; ``tests/benchmarks/harmful_models.py --slices`` harms each of all 237."""
     missed, total = [], 0
     for gate in GATES.values():
         for threshold in gate.study.thresholds:
@@ -70,13 +71,14 @@ def test_harm_to_a_declared_slice_is_found() -> None:
 
 
 def verdicts_of_harm(gate: Gate, threshold: Callable[..., None]) -> dict[str, str]:
-    """Return the verdicts of a threshold on models that deny one slice half of its favorable answers."""
+    """Return the verdicts of a threshold on models that deny one of two slices half of its favorable answers."""
     usual = judgment(gate, threshold, measured_as(gate, Competent()))
+    harms = islice(harms_of_slices(gate, threshold, usual), 2)
     return {
         f"{threshold.__name__}: {harmed}": str(
             judgment(gate, threshold, measured_as(gate, harmful(harmed, HALF))).verdict
         )
-        for harmed in harms_of_slices(gate, threshold, usual)
+        for harmed in harms
     }
 
 

@@ -130,11 +130,6 @@ class FairnessSession(RunContext):
         self.close_store()
 
 
-def show_model(config: pytest.Config, name: str) -> str:
-    """Return the name of a model as people read it: its alias, if it has one."""
-    return config.stash[SESSION].models.show(name)
-
-
 def stored_results(config: pytest.Config, last: int = 200) -> list[RunResults]:
     """Return the results of the runs in this session's store, oldest first.
 
