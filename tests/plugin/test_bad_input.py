@@ -99,6 +99,26 @@ def people(data):
 
 
 @every_mode
+def test_misspelled_data_folder_is_refused(project: Project) -> None:
+    """Regression: the suite measured its own small set, and the release was fair by that."""
+    items = """
+def people(data):
+    for n in range(8):
+        yield ProbeItem(f"{n}", [Prompt(f"Should a man in {data.folder('hiring')} be hired?")])
+"""
+    project.write_suite(people=items)
+    project.configure(data={"hirring": "here"})
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    words = "pyproject.toml:2: data.hirring: no suite asks for 'hirring', and 'hiring' has no data: write hiring"
+    assert words in unwrapped(result) or words in " ".join(result.errlines)
+    assert not project.calls()
+    project.configure(data={"hiring": "here", "hirring": "of another suite", "bbq": "not in this run"})
+    (project.path / "here").mkdir()
+    project.run("-k", "test_hiring[").assert_outcomes(passed=8)
+
+
+@every_mode
 def test_store_of_a_newer_version_is_refused(project: Project) -> None:
     project.write_suite(conftest=project_sources.application(version="1"))
     project.run(mode=type(project.mode)("serial", ("-p", "no:xdist")))

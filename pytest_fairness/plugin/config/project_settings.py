@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.json_objects import is_number
@@ -24,6 +26,30 @@ _RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1e6), "calls_
 """The range of each assumption."""
 
 
+class DataLocations(dict[str, Path | str]):
+    """The data folder of each suite, and the names for which suites have asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.add(name)
+        return super().get(name, default)
+
+    def misspelled(self) -> Iterator[tuple[str, str]]:
+        """Yield names that nothing has asked for, each with the name like it that was asked for and has no data.
+
+        >>> data = DataLocations()
+        >>> data.update(hirring=Path("names"), own=Path("own"))
+        >>> data.get("hiring"), list(data.misspelled())
+        (None, [('hirring', 'hiring')])
+        """
+        for name in self.keys() - self.asked:
+            for near in get_close_matches(name, sorted(self.asked - self.keys()), 1, cutoff=0.8):
+                yield name, near
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectSettings:
     """Settings of a project."""
@@ -32,7 +58,7 @@ class ProjectSettings:
     """Prices of input and output in USD per million tokens by the name or alias of a model; ``""`` is every other."""
     assumptions: Mapping[str, float] = field(default_factory=DEFAULT_ASSUMPTIONS.copy)
     """`DEFAULT_ASSUMPTIONS` with those of the project; ``calls_per_second`` only if it has any."""
-    data: Mapping[str, Path | str] = field(default_factory=dict)
+    data: DataLocations = field(default_factory=DataLocations)
     """The data folder of each suite; ``hub`` or ``hub@COMMIT`` for its data set of the hub."""
     evidence: Path | None = None
     """A file with clauses of laws and standards besides those of this package."""
@@ -84,8 +110,8 @@ def _read_assumptions(file: Pyproject) -> dict[str, float]:
     return DEFAULT_ASSUMPTIONS | {name: float(number) for name, number in table.items()}
 
 
-def _read_data(file: Pyproject) -> dict[str, Path | str]:
-    folders: dict[str, Path | str] = {}
+def _read_data(file: Pyproject) -> DataLocations:
+    folders = DataLocations()
     for suite, folder in file.table(DATA, way_out=f'write [tool.{TOOL}.{DATA}], and SUITE = "DIR" below it').items():
         if not isinstance(folder, str) or not folder.strip():
             raise FairnessError(
@@ -103,6 +129,21 @@ def _read_evidence(file: Pyproject) -> Path | None:
     if not isinstance(name, str) or not name.strip():
         raise FairnessError(f"{file.where(EVIDENCE)}: {EVIDENCE} is {name!r}: it must be the name of a TOML file")
     return file.path.parent / Path(name).expanduser()
+
+
+def refuse_misspelled_data(settings: ProjectSettings, root: Path) -> None:
+    """Check that no data folder has nearly the name for which a suite has asked in vain: its default is other data.
+
+    Args:
+        settings: The settings of the project, whose suites are collected.
+        root: The rootdir.
+
+    Raises:
+        FairnessError: One has, as in ``test_misspelled_data_folder_is_refused``.
+    """
+    for name, near in settings.data.misspelled():
+        where = _locate(Pyproject.read(root), name, DATA)
+        raise FairnessError(f"{where}: no suite asks for {name!r}, and {near!r} has no data: write {near}")
 
 
 def _locate(file: Pyproject, key: str, table: str) -> str:

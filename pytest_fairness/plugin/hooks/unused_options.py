@@ -12,6 +12,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import server_note
 from pytest_fairness.plugin.config.profiles import SMOKE, smallest_sample
+from pytest_fairness.plugin.config.project_settings import refuse_misspelled_data
 from pytest_fairness.plugin.config.settings import Settings
 from pytest_fairness.plugin.probes.identity import get_sample
 from pytest_fairness.plugin.probes.marked_tests import is_marked, is_threshold, selected_probes, uses_model_name
@@ -26,10 +27,12 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     """Return a line for each option of the command line that some of the selected tests do not use.
 
     Raises:
-        FairnessError: No item has an attribute of ``--fairness-where``, or no test uses ``--fairness-model``.
+        FairnessError: No item has an attribute of ``--fairness-where``, no test uses ``--fairness-model``, or the name
+            of a data folder is misspelled.
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
+    refuse_misspelled_data(fairness.settings.project, fairness.settings.root)
     lines = [*_notes_on_models(fairness), *_unused_options(fairness.settings, items, probes)]
     return [*lines, *_small_samples(fairness.settings, items)]
 
