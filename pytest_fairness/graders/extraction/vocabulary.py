@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.choices import AnswerOptions
@@ -364,19 +366,20 @@ def _build_pattern(
 
 
 def _names_pattern(names: Sequence[str]) -> str:
-    """Return a pattern of names, with any title of the same kind before a person's.
+    """Return a pattern of names in their order, with any title of the same kind before a person's.
 
-    Persons without a title come last: "Ms Elif Kaya" is no "Elif" with a title. Names share the pattern of their
-    title, which is that of all languages: one before each name took `re` a tenth of a second to compile.
+    Names in a row share the pattern of their title, which is that of all languages: `re` takes a tenth of a second to
+    compile one before each of the names of a shortlist, for each of its prompts.
     """
-    by_title: dict[str, list[str]] = {}
-    for name in names:
-        group, rest = split_title(name)
-        parts = re.split(r"[\s-]+", rest)
-        title = rf"{title_pattern(group)}\s{{0,9}}" if group else _OPTIONAL_TITLE * all(map(_is_name, parts))
-        by_title.setdefault(title, []).append(r"[\s-]{1,9}".join(map(re.escape, parts)))
-    ranked = sorted(by_title.items(), key=lambda item: (item[0] == _OPTIONAL_TITLE, not item[0]))
-    return "|".join(f"{title}(?:{'|'.join(words)})" for title, words in ranked)
+    rows = groupby(map(_title_and_name, names), key=itemgetter(0))
+    return "|".join(f"{title}(?:{'|'.join(name for _, name in row)})" for title, row in rows)
+
+
+def _title_and_name(name: str) -> tuple[str, str]:
+    group, rest = split_title(name)
+    parts = re.split(r"[\s-]+", rest)
+    title = rf"{title_pattern(group)}\s{{0,9}}" if group else _OPTIONAL_TITLE * all(map(_is_name, parts))
+    return title, r"[\s-]{1,9}".join(map(re.escape, parts))
 
 
 def build_options_vocabulary(options: AnswerOptions) -> Vocabulary:
