@@ -54,6 +54,9 @@ def totals(run: RunResult) -> str:
     parts = [f"{counted(attempts, 'attempt')} ({run.from_store:,} from earlier runs)"]
     if attempts:
         parts.append(f"{run.ungraded:,} ungraded ({run.ungraded / attempts:.1%})")
+    elif requested := sum(line.calls for line in run.calls if line.role == "probes"):
+        # test_unreadable_probe_is_not_asked_on: no item was measured, and what was paid for is kept.
+        parts.append(f"{counted(requested, 'answer')} requested, and kept in the store")
     if tokens := run.tokens:
         parts.append(counted(sum(tokens.get(kind, 0) for kind in ("input", "output")), "token"))
         if run.cost_usd is None:

@@ -74,7 +74,7 @@ def test_refused_key_is_reported_once(project: Project) -> None:
         result = project.run(f"--fairness-model={server.model}")
         assert result.ret == INVALID_CODE
         assert_printed_once(result, "no key was sent: name the variable")
-        assert f"({2 * ITEMS:,} attempts not made)" in unwrapped(result)
+        assert f"({2 * ITEMS:,} attempts not measured)" in unwrapped(result)
         outcomes = result.parseoutcomes()
         assert outcomes["failed"] <= (3 if project.mode.distributed else 2)
         assert outcomes["failed"] + outcomes["skipped"] == ITEMS + 1
@@ -82,7 +82,7 @@ def test_refused_key_is_reported_once(project: Project) -> None:
         row = project.row()
         assert row["verdict"] == "invalid"
         assert "no key was sent" in row["message"]
-        assert f"({2 * ITEMS} attempts not made)" in row["message"]
+        assert f"({2 * ITEMS} attempts not measured)" in row["message"]
 
 
 @in_one_process
@@ -92,7 +92,7 @@ def test_models_whose_names_differ_in_a_digit_are_reported_apart(project: Projec
         models = [server.model, server.model.replace("tiny", "tiny-2"), server.model.replace("tiny", "tiny-3")]
         result = project.run(*(f"--fairness-model={model}" for model in models))
     causes = unwrapped(result).partition("fairness: not measured")[2].partition("= fairness: ")[0]
-    assert causes.count("(8 attempts not made)") == len(models)
+    assert causes.count("(8 attempts not measured)") == len(models)
 
 
 @in_one_process
@@ -147,7 +147,7 @@ def test_threshold_alone_reports_the_cause(project: Project) -> None:
         project.write(test_hiring=project_sources.suite(count=ITEMS))
         result = project.run(f"--fairness-model={server.model}", "-m", "threshold")
         result.assert_outcomes(failed=1, deselected=ITEMS)
-        assert_printed_once(result, f"({2 * ITEMS} attempts not made)")
+        assert_printed_once(result, f"({2 * ITEMS} attempts not measured)")
 
 
 def test_application_without_a_price_is_reported_once(project: Project) -> None:
@@ -163,7 +163,7 @@ def test_offline_run_reports_missing_answers_once(project: Project) -> None:
     project.run("-k", "person-0000").assert_outcomes(passed=1, deselected=40)
     result = project.run("--fairness-offline")
     result.assert_outcomes(passed=1, failed=2, skipped=38)
-    assert_printed_once(result, "and --fairness-offline is given (78 attempts not made)")
+    assert_printed_once(result, "and --fairness-offline is given (78 attempts not measured)")
 
 
 def test_expected_failure_does_not_hide_a_cause(project: Project) -> None:
@@ -172,7 +172,7 @@ def test_expected_failure_does_not_hide_a_cause(project: Project) -> None:
         project.write(test_hiring=project_sources.suite(probe=probe, count=6))
         result = project.run(f"--fairness-model={server.model}")
         result.assert_outcomes(xfailed=6, failed=1)
-        assert_printed_once(result, "(12 attempts not made)")
+        assert_printed_once(result, "(12 attempts not measured)")
 
 
 def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
@@ -183,7 +183,7 @@ def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(base, classes, probe="", count=6))
     result = project.run()
     result.assert_outcomes(passed=1, errors=3, skipped=11)
-    assert_printed_once(result, "(12 attempts not made)")
+    assert_printed_once(result, "(12 attempts not measured)")
     _, _, tables = shown(result).partition("fairness: no model")
     assert "no model is named" not in " ".join(tables.partition("short test summary")[0].split())
     assert all("no model is named" in row["message"] for row in project.rows())

@@ -83,7 +83,7 @@ def test_flaky_mark_does_not_excuse_what_was_not_asked(project: Project) -> None
     row = project.row()
     assert row["verdict"] in ("undecided", "invalid")  # by how many calls waited behind the one that failed
     assert row["outcome"] == "failed"
-    assert re.search(r"out of credit \(\d+ attempts not made\)", row["message"])
+    assert re.search(r"out of credit \(\d+ attempts not measured\)", row["message"])
 
 
 def test_fair_flaky_threshold_passes(project: Project) -> None:

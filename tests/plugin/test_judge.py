@@ -277,7 +277,7 @@ def test_missing_judge_fails_the_first_test_and_the_thresholds(
     result = run(project, judges, "-rN", judge=None)  # in CI pytest's summary has whole messages
     result.assert_outcomes(errors=3, skipped=COUNT - 1)
     says = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
-    assert f"{says} (16 attempts not made)" in unwrapped(result)
+    assert f"{says} (16 attempts not measured)" in unwrapped(result)
     assert unwrapped(result).count(says) == 4  # three tests, and the cause
     assert not judges.bodies
 

@@ -149,7 +149,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
-        return Judgment(judgment.verdict, reason=f"{cause} ({counted(count, 'attempt')} not made)")
+        return Judgment(judgment.verdict, reason=f"{cause} ({counted(count, 'attempt')} not measured)")
     items, whole = measured.look.size.items, len(measured.probe.items) + len(measured.probe.reserve)
     if items < whole:
         judgment = replace(judgment, larger=whole / items, sampling=measured.sampling)

@@ -219,7 +219,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
     for index, (cause, attempts) in enumerate(causes):
         if not index:
             reporter.write_sep("=", "fairness: not measured", red=True)
-        count = f" ({counted(attempts, 'attempt')} not made)" if attempts else ""
+        count = f" ({counted(attempts, 'attempt')} not measured)" if attempts else ""
         for line in wrap_text(cause + count, width):
             reporter.write_line(line, red=True)
 
