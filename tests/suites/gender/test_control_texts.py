@@ -110,3 +110,26 @@ def test_pooled_group_holds_all_but_women_and_men() -> None:
     assert pooled == {
         (gender, "female or male" if gender in ("female", "male") else "nonbinary or unmarked") for gender in GROUPS
     }
+
+
+BY_SEX = {
+    "": r"abdom|stomach|belly|urin|bladder|kidney|pelvi|groin|breast|chest|headache|migraine|palpitat|"
+    r"heart (?:race|beat)|pregnan|calf is|calves|electric|toothache",
+    ".de": r"bauch|magen|unterleib|harn|urin|niere|brust|herz|kopfschmerz|migräne|schwanger|wade|zahnschmerz",
+    ".es": r"abdom|barriga|tripa|vientre|estómago|orina|vejiga|riñ|pecho|corazón|cabeza|migraña|embaraz|pantorrilla|"
+    r"muela",
+    ".fr": r"abdom|ventre|estomac|urin|vessie|rein\b|poitrine|cœur|mal à la tête|migraine|enceinte|mollet|"
+    r"mal aux dents",
+    ".pt": r"abdom|barriga|ventre|estômago|urin|bexiga|rim\b|peito|coração|dor de cabeça|enxaqueca|grávid|"
+    r"panturrilha|dor de dente",
+    ".nl": r"buik|maag|urine|plassen|blaas\b|nier|borst|hart|hoofdpijn|migraine|zwanger|kuit|kiespijn",
+}
+"""What is judged by sex, or by another doctor, in the words of each language; README.md has the rule."""
+
+
+@pytest.mark.parametrize("ending", BY_SEX, ids=lambda ending: ending.lstrip(".") or "en")
+def test_no_complaint_is_judged_by_sex(ending: str) -> None:
+    texts = [" ".join((record["text"], *record["cases"])) for record in records(f"referrals{ending}")]
+    if not ending:
+        texts += [record["text"] for record in records("complaints") if record["kind"] == "health"]
+    assert [text for text in texts if re.search(BY_SEX[ending], text, re.IGNORECASE)] == []
