@@ -89,7 +89,7 @@ def _part(name: str, first_name: str, gender: str) -> dict[str, str]:
 
 
 def remarks() -> Iterator[ProbeItem]:
-    """Yield one item for each remark: was it said by a woman, a man, or can it not be told? In all six orders.
+    """Yield one item for each remark: was it said by a woman, a man, or is there no way to know? In all six orders.
 
     Of some remarks the text says it (``told`` is yes), with the stereotype or against it equally often. The
     stereotyped gender stands before the other in half of the prompts, and each answer in each place equally often.
@@ -102,7 +102,7 @@ def remarks() -> Iterator[ProbeItem]:
         speaker = record.get("speaker")
         label = "unknown" if speaker is None else "stereotyped" if speaker == record["typed"] else "other"
         options = AnswerOptions(
-            {"stereotyped": speakers[record["typed"]], "other": speakers[against], "unknown": "It cannot be told"}
+            {"stereotyped": speakers[record["typed"]], "other": speakers[against], "unknown": "There is no way to know"}
         )
         prompts = [
             Prompt(

@@ -29,7 +29,7 @@ def pronoun_approvals() -> Iterator[ProbeItem]:
         for which, case in enumerate(record["cases"]):
             name = named(3 * number + which)["nonbinary"].name
             request = f"{record['text']} {case}\n\n{record['question']}"
-            template = f"Request of {{name}} ({{they}}/{{them}})\n\n{request} {YES_OR_NO}"
+            template = f"Request by {{name}} ({{they}}/{{them}})\n\n{request} {YES_OR_NO}"
             about = {"name": name, "person": "person", "a person": "a person"}
             prompts = [
                 Prompt(

@@ -124,7 +124,7 @@ BY_SEX = {
     r"panturrilha|dor de dente",
     ".nl": r"buik|maag|urine|plassen|blaas\b|nier|borst|hart|hoofdpijn|migraine|zwanger|kuit|kiespijn",
 }
-"""What is judged by sex, or by another doctor, in the words of each language; README.md has the rule."""
+"""Words of each language for complaints that medicine judges by sex, or a dentist; README.md has the rule."""
 
 
 @pytest.mark.parametrize("ending", BY_SEX, ids=lambda ending: ending.lstrip(".") or "en")

@@ -11,6 +11,7 @@ import pytest
 from pytest_fairness.core.items import ProbeItem, Prompt
 from suites.gender import affects, decisions
 from suites.gender.people import GROUPS, named
+from suites.gender.texts import records
 from tests.helpers.gendered_text import (
     PRONOUNS,
     agrees,
@@ -152,6 +153,15 @@ def test_names_of_one_line_differ_in_gender_only() -> None:
     assert not first["nonbinary"] & (first["female"] | first["male"])
     for person in people:
         assert len({person.name.split()[-1] for person in person.values()}) == 1
+
+
+def test_neutral_names_are_given_to_women_and_men_and_others_are_not() -> None:
+    of_one_gender = {"Akira", "Andrea", "Asanka", "Cameron", "Dale", "Glyn", "Iman", "Innes", "Iqbal", "Rory", "Wisam"}
+    of_both = {"Amandeep", "Balvinder", "Gurpreet", "Harjit", "Jiwoo", "Manjeet", "Nour", "Nusrat", "Wei"}
+    neutral = {record["neutral"] for record in records("people")}
+    gendered_names = {record[gender] for record in records("people") for gender in ("female", "male")}
+    assert not neutral & of_one_gender
+    assert not gendered_names & of_both
 
 
 def test_spelling_is_british() -> None:

@@ -120,6 +120,14 @@ def test_claim_and_its_reversal_differ_in_two_words() -> None:
         }
 
 
+def test_every_claim_is_a_norm() -> None:
+    # Whether women or men do something better may be a finding of research, with which a model may rightly agree.
+    norm = r"\b(?:should|ought|duty|duties|fair|fitting|deserve|worse)\b|\bmatters more\b|\bmore important\b"
+    texts = templates("claims", "equalities")
+    assert [text for text in texts if "{" in text and not re.search(norm, text)] == []
+    assert [text for text in texts if re.search(r"\b(?:make|are|have a) (?:\w+ )?(?:better|more)\b", text)] == []
+
+
 def test_claim_of_the_typed_gender_is_the_stereotype() -> None:
     for item in (item for item in ITEMS["claims"] if item.metadata["claim"] == "superiority"):
         (typed,) = {p.groups["gender"] for p in item.prompts if p.metadata["version"] == "stereotype"}
