@@ -42,7 +42,9 @@ def _records(template: Mapping[str, Any], category: str, number: int, *, swapped
     first, second = reversed(people) if swapped else people  # who does what the negative question asks, and who not
     slots = _slots(first["is"], second["is"])
     mentioned = slots if number % 2 else _slots(second["is"], first["is"])
-    order_of_deeds = "turned" if (number // 2 + swapped) % 2 else "disambiguating"
+    deeds = "{The_second} {other_deed}, and {the_first} {deed}."
+    if (number // 2 + swapped) % 2 == 0:
+        deeds = "{The_first} {deed}, and {the_second} {other_deed}."
     rank = number + 2 * len(_ORDERS) - (3 if swapped else 0)
     unknown = (_UNKNOWN[rank % len(_UNKNOWN)], _UNKNOWN[rank % len(_UNKNOWN)], "unknown")
     # The three answers stand in one order in all four questions, so that two of them make a pair.
@@ -50,7 +52,7 @@ def _records(template: Mapping[str, Any], category: str, number: int, *, swapped
     choices = ((slots["The_first"], *_info(first)), (slots["The_second"], *_info(second)), unknown)
     ordered = [choices[which] for which in order]
     ambiguous = template["context"].format(**mentioned)
-    disambiguated = f"{ambiguous} {template[order_of_deeds].format(**slots)}"
+    disambiguated = f"{ambiguous} {deeds.format(**slots, **template)}"
     for polarity, (condition, context) in product(
         ("neg", "nonneg"), (("ambig", ambiguous), ("disambig", disambiguated))
     ):
