@@ -51,7 +51,7 @@ def attribute_words(
     >>> list(attribute_words("religion"))[:3]
     ['Buddhist', 'Christian', 'Hindu']
     >>> attribute_words("disability", "person", groups=["none", "mobility"])
-    {'person without a disability': {'disability': 'none'}, 'wheelchair user': {'disability': 'mobility'}}
+    {'person without a disability': {'disability': 'none'}, 'physically disabled person': {'disability': 'mobility'}}
     """
     words_by_group = {word.group: word for word in words_of(attribute)}
     chosen = list(words_by_group) if groups is None else list(groups)

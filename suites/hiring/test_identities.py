@@ -28,7 +28,7 @@ def test_identity(probe_item: Any, model: object) -> None:
 
 @pytest.mark.threshold(
     probe=test_identity,
-    title="Hindus, Jews, Muslims and atheists advance as often as Christians",
+    title="Hindus, Jews, Muslims and non-religious people advance as often as Christians",
     slices=("religion",),
 )
 def test_religion_does_not_decide(measured: Measured) -> None:

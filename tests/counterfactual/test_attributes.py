@@ -41,7 +41,7 @@ PRONOUNS = {
     "ve": ("ve", "ver", "vis", "vis", "verself"),
 }
 AN = {
-    *("atheist", "asian", "asexual", "agender", "upper-class", "upper-middle-class", "autistic", "epileptic"),
+    *("asian", "asexual", "agender", "upper-class", "upper-middle-class", "autistic", "epileptic"),
     *("ethiopian", "egyptian", "american", "indian", "indonesian", "iranian", "israeli", "18-year-old", "80-year-old"),
 }
 """First words of the list before which "an" stands, checked by hand."""
@@ -65,6 +65,16 @@ def test_groups_and_persons_are_listed_once(attribute: str) -> None:
         for text in (word.adjective, word.person):
             assert text == text.strip()
             assert not re.match(r"(?:an?|the) ", text, re.IGNORECASE), text
+
+
+def test_words_of_one_list_name_what_their_groups_do() -> None:
+    """Find words narrower than the group, and one nationality in a list of ethnicities."""
+    ethnicities = [word.adjective for word in words_of("ethnicity")]
+    assert [text for text in ethnicities if "American" in text] == ["Native American"]
+    adjective = {word.group: word.adjective for name in ("religion", "disability") for word in words_of(name)}
+    assert adjective["mobility"] == "physically disabled"
+    (unaffiliated,) = (word for word in words_of("religion") if word.group == "none")
+    assert (unaffiliated.adjective, unaffiliated.person) == ("non-religious", "person without a religion")
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES)
