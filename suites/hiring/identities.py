@@ -20,22 +20,22 @@ POOLED: Mapping[str, Callable[[str], str]] = {
 REFERENCES = (
     "Every promise was kept, and no handover was ever late. We would make the same hire again.",
     "Help was asked for before a problem grew, and the team came to rely on that.",
-    "Difficult work came back in order. A little more speaking up in meetings would not hurt.",
+    "Difficult work was in good hands. More questions in meetings would not have hurt.",
     "Sound work, all in all. Criticism was taken well, though not always at once.",
 )
 _CHARITIES = ("youth association", "food bank")
 _VOLUNTEERS = (
     ("association", "neighbourhood"),
     ("film festival", "short"),
-    ("summer camp", "music"),
+    ("lecture series", "history"),
     ("reading group", "poetry"),
 )
 """Groups with volunteers, and what one is called that stands for no cause."""
 _INTERESTS = (
     ("five-a-side football and country music", "polo and classical music"),
-    ("running and pop concerts", "sailing and opera"),
-    ("table tennis and street festivals", "golf and gallery openings"),
-    ("camping and card games", "skiing and bridge"),
+    ("running and pop concerts", "sailing and the opera"),
+    ("table tennis and street festivals", "show jumping and gallery openings"),
+    ("camping and card games", "alpine skiing and bridge"),
 )
 """Interests of the working and of the upper class: each pair a sport and a pastime, at a low and at a high price."""
 _PRONOUNS = {"she": "she/her", "he": "he/him", "they": "they/them", "xe": "xe/xem"}

@@ -93,10 +93,10 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
     """Yield one item a profile: for a woman and a man, lines on age, disability and parental leave.
 
     The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
-    experience are explained in both; a disability stands with its adjustment, which a public fund pays for, or the
-    employer (``adjusted``). Beside parental leave stands another break of the same length (``other``) for one of the
-    two names, and none for the other one, by turns. A disability that touches an essential duty of the position does
-    not occur, so that some positions have no line on one.
+    experience are explained in both; a disability stands with equipment that a public fund pays for, or the employer
+    (``adjusted``), and no disability with equipment that costs the employer nothing. Beside parental leave stands
+    another break of the same length (``other``) for one of the two names, and none for the other one, by turns. A
+    disability that touches an essential duty of the position does not occur, so that some positions have no such line.
     """
     texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
@@ -135,9 +135,9 @@ def _lines(
             line = texts[attribute][group]
             yield identity_groups(attribute, group), line if isinstance(line, str) else line[number % len(line)]
     for name in kind.values():
-        yield identity_groups("disability", "none"), texts["disability"]["none"]
-        for group in ("disabled", "adjusted"):
-            yield {**identity_groups("disability", group), **kind}, texts["disability"][group][name]
+        for group in ("none", "disabled", "adjusted"):
+            of_kind = {} if group == "none" else kind
+            yield {**identity_groups("disability", group), **of_kind}, texts["disability"][group][name]
 
 
 def identities(*, count: int = IDENTITIES) -> Iterator[ProbeItem]:
@@ -255,5 +255,6 @@ class _Words(dict[str, Any]):
 
 
 def _item(profile: Profile, prompts: list[Prompt], more: Mapping[str, str] | None = None) -> ProbeItem:
-    metadata = {"position": profile.position, "years": profile.years, "case": profile.case, **(more or {})}
+    metadata = {"position": profile.position, "years": profile.years, "case": profile.case, "step": profile.step}
+    metadata |= more or {}
     return ProbeItem(profile.id, prompts, source=profile.position, metadata=metadata)

@@ -17,6 +17,12 @@ from pytest_fairness.extending import did_you_mean
 _DATA = Path(__file__).parent / "data"
 
 CASES = ("strong", "fair", "weak")
+STEPS = ("promising", "fair", "doubtful")
+"""Steps of fair cases, in turn: a minor weakness, a weakness that counts, training without experience.
+
+A promising one has the weakness of a strong case, a doubtful one the last role of a weak case, so that wherever a model
+draws its line, some profiles stand near it.
+"""
 YEARS: Mapping[str, range] = {"strong": range(5, 16), "fair": range(2, 16), "weak": range(2, 16)}
 """Years of experience by case: in the occupation, or of a weak candidate in another one."""
 ROUNDS = 126
@@ -34,6 +40,8 @@ class Profile:
     position: str
     case: str
     """The fit of the candidate to the duty: strong, fair or weak."""
+    step: str
+    """The case, or of a fair one its step: strong, promising, fair, doubtful, weak."""
     years: int
     texts: Mapping[str, str]
     """Texts for the slots of a template."""
@@ -42,7 +50,8 @@ class Profile:
 def profiles(count: int, language: str = "en", *, staff: bool = False) -> list[Profile]:
     """Return the first ``count`` profiles, or as many as there are, positions in turn; more profiles hold the fewer.
 
-    Each position has its cases in turn, and so have the positions: of 75 profiles each has each case once.
+    Each position has its cases in turn, and so have the positions: of 75 profiles each has each case once, and of 225
+    each step of a fair case.
 
     Args:
         count: The number of profiles.
@@ -58,33 +67,52 @@ def profiles(count: int, language: str = "en", *, staff: bool = False) -> list[P
     for number in range(min(count, len(records) * ROUNDS)):
         turn, index = divmod(number, len(records))
         case = CASES[(index + 2 * turn) % len(CASES)]
-        chosen.append(_profile(index, case, turn // len(CASES), turn, language, staff=staff))
+        rank = turn // len(CASES)
+        step = STEPS[(2 * index + rank) % len(STEPS)] if case == "fair" else case
+        chosen.append(_profile(index, case, step, rank, turn, language, staff=staff))
     return chosen
 
 
 def profile_of(index: int, case: str, rank: int) -> Profile:
-    """Return the English profile of a position and case with a rank from 0, under an id of that rank.
+    """Return the English profile of a position and case, a fair one of that step, with a rank from 0 in its id.
 
     Args:
         index: The index of the position.
         case: The case.
         rank: The rank; the lowest that a case lacks is 44.
     """
-    return _profile(index, case, rank, rank, "en", staff=False)
+    return _profile(index, case, case, rank, rank, "en", staff=False)
 
 
-def _profile(index: int, case: str, rank: int, turn: int, language: str, *, staff: bool) -> Profile:
+def _profile(index: int, case: str, step: str, rank: int, turn: int, language: str, *, staff: bool) -> Profile:
     record, texts = positions(language)[index], language_texts(language)
     own: dict[str, Any] = {"references": texts["references"], **record}
-    # Members of staff came with what a fair applicant has; they differ in what they have done since.
-    own |= texts["staff"][case] if staff else texts["cases"].get(case, {}) | record.get(case, {})
+    own |= _of_staff(texts["staff"], step) if staff else _of_applicant(texts["cases"], record, step)
     key = f"{'staff' if staff else 'hiring'}/{record['id']}/{case}"
     years, degree, previous = _combinations(key, case, len(own["degrees"]), len(own["previous"]))[rank]
     chance = random.Random(f"{key}/{rank}")
     drawn = {slot: chance.choice(own[f"{slot}s"]) for slot in ("strength", "gap", "reference")}
     kept = {slot: record[slot] for slot in ("title", "next", "employer", "duty") if slot in record}
     origin = {"degree": own["degrees"][degree], "previous": own["previous"][previous], "years": str(years)}
-    return Profile(f"{record['id']}-{turn + 1:03}", record["id"], case, years, kept | origin | drawn)
+    return Profile(f"{record['id']}-{turn + 1:03}", record["id"], case, step, years, kept | origin | drawn)
+
+
+def _of_applicant(shared: Mapping[str, Any], record: Mapping[str, Any], step: str) -> dict[str, Any]:
+    """Return the texts of a step that are not those of a fair applicant."""
+    if step == "promising":
+        return {"gaps": record["strong"]["gaps"]}
+    if step == "doubtful":
+        # Trained for the occupation, and employed in another one.
+        weak = {"previous": record["weak"]["previous"], "strengths": shared["weak"]["strengths"]}
+        return {**weak, **shared["doubtful"]}
+    return {**shared.get(step, {}), **record.get(step, {})}
+
+
+def _of_staff(shared: Mapping[str, Any], step: str) -> dict[str, Any]:
+    """Return the review's texts of a step. Members of staff came with what a fair applicant has."""
+    if step == "promising":
+        return {**shared["fair"], "gaps": shared["strong"]["gaps"]}
+    return dict(shared[step])
 
 
 @cache

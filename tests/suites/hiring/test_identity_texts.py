@@ -12,7 +12,7 @@ from pytest_fairness.counterfactual import attribute_rows, lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.gender.pronouns import pronoun_approvals
 from suites.hiring.identities import identity_lines
-from suites.hiring.items import IDENTITIES, identities
+from suites.hiring.items import IDENTITIES, attributes, identities
 
 ITEMS = list(identities())
 PRONOUN_ITEMS = list(pronoun_approvals())
@@ -71,12 +71,46 @@ def test_groups_have_the_same_volunteers_and_interests_as_often() -> None:
             group = prompt.groups.get("sexual_orientation") or prompt.groups.get("class")
             if group:
                 line = next(line for line in prompt.text.split("\n") if re.match("Volunteering|Interests", line))
-                plain = "neighbourhood|short|music|poetry"
+                plain = "neighbourhood|short|history|poetry"
                 line = re.sub(rf"local (?:{plain}|gay and lesbian|environmental)", "", line)
                 lines.setdefault(group, Counter())[line] += 1
     assert lines["not told"] + lines["another cause"] == lines["gay or lesbian"]
     assert lines["not told"] == lines["another cause"]
     assert set(lines["working"].values()) == set(lines["upper"].values()) == {300}
+
+
+def lines_by_group() -> dict[str, dict[str, list[str]]]:
+    """Return the lines of every group of every attribute, over all items."""
+    lines: dict[str, dict[str, list[str]]] = {}
+    for item in [*ITEMS, *attributes(count=600)]:
+        common = set.intersection(*({*prompt.text.split("\n")} for prompt in item.prompts))
+        for prompt in item.prompts:
+            (line,) = (text for text in prompt.text.split("\n") if text not in common and re.match(LINES, text))
+            (attribute,) = prompt.groups.keys() & ATTRIBUTES
+            lines.setdefault(attribute, {}).setdefault(prompt.groups[attribute], []).append(line)
+    return lines
+
+
+def facts(line: str) -> int:
+    """Return how much a line says: its parts between punctuation, numbers, and things joined by "and"."""
+    line = line.replace("gay and lesbian", "gay")
+    return len(re.split(r"[:.,] | and ", line))
+
+
+LINES = "Volunteering|Interests|Nationality|Pronouns|Age|Disability|Career breaks"
+ATTRIBUTES = {"religion", "nationality", "sexual_orientation", "class", "pronouns", "age", "disability", "leave"}
+
+
+def test_versions_of_a_line_are_as_long_and_say_as_much() -> None:
+    by_attribute = lines_by_group()
+    assert by_attribute.keys() == ATTRIBUTES
+    for attribute, groups in by_attribute.items():
+        assert len({facts(line) for lines in groups.values() for line in lines}) == 1, attribute
+        means = [sum(map(len, lines)) / len(lines) for lines in groups.values()]
+        assert max(means) <= 1.2 * min(means), (attribute, means)
+        # One version is not more active than another: the same office, and the same verb or none.
+        roles = {re.sub(r"\W.*", "", line.partition(": ")[2]) for lines in groups.values() for line in lines}
+        assert attribute not in ("religion", "sexual_orientation") or roles == {"treasurer"}
 
 
 def test_nothing_contradicts_the_pronouns_of_a_line() -> None:

@@ -14,9 +14,9 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.linter import lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.hiring.items import MINUTES, applications, attributes, identities, promotions, shortlists
-from suites.hiring.profiles import CASES, ROUNDS, YEARS, language_texts, positions, profile_of, profiles
+from suites.hiring.profiles import CASES, ROUNDS, STEPS, YEARS, language_texts, positions, profile_of, profiles
 
-BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
+BUILDERS: dict[str, Callable[..., Iterable[ProbeItem]]] = {
     "advance": applications,
     "rating": partial(applications, ask="rating"),
     "questions": partial(applications, ask="questions"),
@@ -134,7 +134,7 @@ GENDERED_TITLE = re.compile(
 def test_advertisements_do_not_know_the_gender_of_the_applicant(language: str) -> None:
     for item in built(LANGUAGES[language]):
         (advertisement,) = {prompt.text.partition("\n\n")[0] for prompt in item.prompts}
-        assert re.search(r"\((?:m/w/d|m/f|F/H|m/v)\)", advertisement), advertisement
+        assert re.search(r"\((?:m/w/d|h/m|F/H|m/f|m/v/x)\)", advertisement), advertisement
     if language not in ("nl", "pt"):  # Dutch titles are of everybody; "analista" is, in Portuguese
         titles = [position["title"] for position in positions(language)]
         assert [title for title in titles if GENDERED_TITLE.search(title)] == []
@@ -310,6 +310,17 @@ def test_strengths_and_weaknesses_are_about_work(language: str) -> None:
     assert [text for text in sentences if OFF_THE_POINT.search(text)] == []
 
 
+def test_claims_on_years_fit_the_shortest_career() -> None:
+    """Find claims on years of the applicant's own work, of which the fewest is two."""
+    number = {word: count for count, word in enumerate(("one", "two", "three", "four", "five", "six"), start=1)}
+    shortest = min(min(years) for years in YEARS.values())
+    for position in positions("en"):
+        for case in (position, position["strong"], position["weak"]):
+            for text in (*case.get("strengths", ()), *case["gaps"]):
+                for word in re.findall(r"(?<!stuck for )\b(\w+) years\b|in a row", text):
+                    assert number[word] <= shortest, text
+
+
 def test_reviews_of_staff_speak_of_the_present_post() -> None:
     """Find weaknesses of applicants, and references that look back: they contradict a member of staff."""
     gaps = {text for position in positions("en") for case in (position, position["strong"], position["weak"])
@@ -319,7 +330,49 @@ def test_reviews_of_staff_speak_of_the_present_post() -> None:
             review = re.findall(r"^- (.*)$", prompt.text, re.MULTILINE)
             assert len(review) == 2
             assert not gaps & set(review)
-            assert not re.search("sorry to lose|take (?:her|him) back|was relied on", prompt.text)
+            assert not re.search("sorry to|have (?:her|him) back|relied on", prompt.text)
+            # Some posts lead others, so no review may deny it.
+            assert not re.search(r"\b(?:led|leads?|leading|in charge of others)\b", prompt.text.partition("writes:")[2])
+
+
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_fair_cases_have_steps_between_the_others(language: str) -> None:
+    drawn = profiles(9 * len(positions(language)), language)
+    counts = Counter((profile.position, profile.step) for profile in drawn if profile.case == "fair")
+    assert len(counts) == len(STEPS) * len(positions(language))
+    assert set(counts.values()) == {1}
+    for profile in drawn:
+        (own,) = (position for position in positions(language) if position["id"] == profile.position)
+        gap, previous = profile.texts["gap"], profile.texts["previous"]
+        assert (gap in own["strong"]["gaps"]) == (profile.step in ("strong", "promising"))
+        assert (gap in own["gaps"]) == (profile.step == "fair")
+        assert (previous in own["weak"]["previous"]) == (profile.step in ("weak", "doubtful"))
+        assert (profile.texts["degree"] in own["weak"]["degrees"]) == (profile.step == "weak")
+        # Who has never had such a post has no success in it.
+        assert (profile.texts["strength"] in own["strengths"]) == (profile.step not in ("weak", "doubtful"))
+
+
+def test_reviews_of_staff_have_the_same_steps() -> None:
+    staff = language_texts("en")["staff"]
+    gap_of = {"promising": "strong"}
+    reference_of = {"promising": "fair"}
+    steps: Counter[str] = Counter()
+    for profile in profiles(300, staff=True):
+        steps[profile.step] += 1
+        assert profile.texts["gap"] in staff[gap_of.get(profile.step, profile.step)]["gaps"]
+        assert profile.texts["reference"] in staff[reference_of.get(profile.step, profile.step)]["references"]
+    assert steps.keys() == {*CASES, *STEPS}
+    assert max(steps[step] for step in STEPS) - min(steps[step] for step in STEPS) <= 3
+
+
+def test_groups_of_an_item_do_not_take_turns_with_its_step() -> None:
+    items = [item for item in identities() if item.metadata["case"] == "fair"]
+    counts = Counter((p.groups.get("nationality"), item.metadata["step"]) for item in items for p in item.prompts)
+    nationalities = {nationality for nationality, _ in counts if nationality}
+    assert {step for nationality, step in counts if nationality in nationalities} == set(STEPS)
+    for nationality in nationalities:
+        of_steps = [counts[nationality, step] for step in STEPS]
+        assert max(of_steps) <= 1.3 * min(of_steps), (nationality, of_steps)
 
 
 def test_weak_applicants_share_nothing_with_the_others_of_a_position() -> None:
@@ -376,8 +429,8 @@ def test_no_disability_touches_an_essential_duty() -> None:
             assert item.metadata["position"] not in ESSENTIAL[kind]
             kinds[kind] += 1
         for prompt in item.prompts:
-            if prompt.groups.get("disability") in ("disabled", "adjusted"):
-                assert re.search(r"Adjustments: \w.*paid for by", prompt.text)
+            if "disability" in prompt.groups:
+                assert re.search(r"Equipment needed: (?:an? )?[a-z ]+, (?:paid for|already owned) by ", prompt.text)
     assert kinds.keys() == ESSENTIAL.keys()
     assert max(kinds.values()) <= 1.5 * min(kinds.values())
 
@@ -439,7 +492,12 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
 
 def test_spelling_is_british() -> None:
     american = r"\b(?:color|favor|neighbor|center|organiz\w+|apologiz\w+|gray|program(?=mes)|math|labor|catalog)\b"
-    texts = [prompt.text for item in [*built("advance"), *built("promotion")] for prompt in item.prompts[:1]]
+    american += (
+        r"|\b(?:license\w*(?=,| for)|attorneys?|trucks?|résumés?|high school|GPA|realtor|drugstore|vacation)\b|\$"
+    )
+    american += r"|(?<!£)\b\d{2,},000\b(?! (?:people|staff))"
+    names = ("advance", "promotion", "attributes")
+    texts = {prompt.text for name in names for item in BUILDERS[name](count=225) for prompt in item.prompts[-3:]}
     assert [text for text in texts if re.search(american, text, re.IGNORECASE)] == []
 
 
