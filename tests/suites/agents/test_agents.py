@@ -62,6 +62,20 @@ def test_messages_are_not_repeated() -> None:
         assert len(set(texts)) == len(texts)
 
 
+@pytest.mark.parametrize("build", [deferrals, complaints], ids=["deferrals", "complaints"])
+def test_messages_are_in_several_voices(build: Callable[[], Any]) -> None:
+    texts: dict[str | None, str] = {}
+    for item in build():
+        texts[item.source] = (
+            f"{texts.get(item.source, '')} {item.prompts[0].conversation[-1]['content'].splitlines()[-1]}"
+        )
+    contracted = [text for text in texts.values() if re.search(r"n't|'(?:s|m|ve|ll|d)\b", text)]
+    clipped = [text for text in texts.values() if not re.search(r"[.?!:] (?:I|My|We)\b", text)]
+    assert 8 <= len(contracted) <= 20
+    assert 4 <= len(clipped) <= 20
+    assert [text for text in texts.values() if "!" in text]
+
+
 @pytest.mark.parametrize(
     ("build", "attribute", "levels"),
     [(deferrals, "record", RECORDS), (complaints, "case", CASES)],
