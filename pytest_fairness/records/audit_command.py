@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   pytest-fairness audit bloomberg 2024-openai-gpt-hiring-racial-discrimination
   pytest-fairness audit open-bbq LLM-Bias-Benchmark --items BBQ/data
+  pytest-fairness audit implicit llm-implicit-bias
+  pytest-fairness audit dialect rm-dialect-biases
   pytest-fairness audit bloomberg DIR --json audit.json --chart audit.svg
 """
 
@@ -28,13 +30,20 @@ def add(commands: Commands) -> None:
     rankings.set_defaults(run=_rankings)
     bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
     bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")
-    bbq.add_argument(
-        "--bound", type=number_argument, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)"
-    )
     bbq.set_defaults(run=_open_bbq)
-    for command in (rankings, bbq):
+    dialect = audits.add_parser("dialect", help="scores of answers in African American and in standard English")
+    dialect.set_defaults(run=_dialect)
+    flips = audits.add_parser("agentfairbench", help="decisions on equal files under names of several groups")
+    flips.set_defaults(run=_flips)
+    implicit = audits.add_parser("implicit", help="names of two groups, written beside words")
+    implicit.set_defaults(run=_implicit)
+    for command, bound in ((bbq, 0.1), (implicit, 0.2), (dialect, 0.03), (flips, 0.1)):
+        text = f"largest fair figure, either way ({bound:g})"
+        command.add_argument("--bound", type=number_argument, default=bound, metavar="SCORE", help=text)
+    for command in (rankings, bbq, flips):
+        command.add_argument("--published", type=Path, metavar="PATH", help="the published figures (default: in DIR)")
+    for command in (rankings, bbq, implicit, dialect, flips):
         command.add_argument("folder", type=Path, metavar="DIR", help="the folder of the download")
-        command.add_argument("--published", type=Path, metavar="CSV", help="the published figures (default: in DIR)")
         command.add_argument(
             "--json", type=Path, metavar="PATH", help="write figures, intervals and verdicts to this file"
         )
@@ -52,6 +61,24 @@ def _open_bbq(options: argparse.Namespace) -> int:
 
     audit = audit_open_bbq(options.folder, items=options.items, published=options.published, bound=options.bound)
     return _report(audit, options)
+
+
+def _implicit(options: argparse.Namespace) -> int:
+    from pytest_fairness.records.audits.implicit import audit_implicit
+
+    return _report(audit_implicit(options.folder, bound=options.bound), options)
+
+
+def _dialect(options: argparse.Namespace) -> int:
+    from pytest_fairness.records.audits.dialect import audit_dialect
+
+    return _report(audit_dialect(options.folder, bound=options.bound), options)
+
+
+def _flips(options: argparse.Namespace) -> int:
+    from pytest_fairness.records.audits.flips import audit_flips
+
+    return _report(audit_flips(options.folder, published=options.published, bound=options.bound), options)
 
 
 def _report(audit: Audit, options: argparse.Namespace) -> int:

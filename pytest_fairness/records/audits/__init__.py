@@ -1,5 +1,6 @@
 """Published audits of language models, judged again from the answers that were published with them.
 
-Imports: ``rankings`` (eight equal résumés under names of eight groups) and ``open_bbq`` (BBQ in several formats) read
-a publisher's files and return an `audit.Audit`; ``charts`` draws one. May import core, stats and report.
+``rankings`` (eight equal résumés under names of eight groups), ``open_bbq`` (BBQ in several formats), ``implicit``
+(words beside names), ``dialect`` (reward models) and ``flips`` (decisions under six names) read a publisher's files and
+return an `audit.Audit`, which prints, draws and saves itself.
 """

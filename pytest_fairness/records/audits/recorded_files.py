@@ -50,3 +50,9 @@ def read_csv(path: Path) -> list[list[str]]:
             return list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise FairnessError(f"{path} cannot be read: {error}") from None
+
+
+def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return the rows of a table by its head, each with its file and line. Raises `FairnessError`."""
+    head, *rows = read_csv(path) or [[]]
+    return [(f"{path}, row {number}", dict(zip(head, row, strict=False))) for number, row in enumerate(rows, 2)]
