@@ -63,7 +63,7 @@ def choices() -> Iterator[ProbeItem]:
             count = 3 * number + which
             names = named(2 * count), named(2 * count + 1)
             # So often that the neutral names, which are short, are the longer ones in half of the prompts.
-            longer = count % 12 != 0 and count % 6 != 1
+            longer = count % 12 not in (0, 3, 7, 9)
             prompts = [
                 _choice(record, profiles, _people(names, genders, longer=longer), turned=turned)
                 for genders, turned in _arrangements(count)

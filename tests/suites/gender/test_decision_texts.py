@@ -155,6 +155,19 @@ def test_names_of_one_line_differ_in_gender_only() -> None:
         assert len({person.name.split()[-1] for person in person.values()}) == 1
 
 
+@pytest.mark.parametrize("rival", ["female", "male"])
+def test_nonbinary_names_are_the_longer_ones_half_of_the_time(rival: str) -> None:
+    names = [
+        prompt.metadata["options"].texts
+        for prompt in texts_of(decisions.choices)
+        if prompt.metadata.get("rival") == rival
+    ]
+    longer, shorter = (
+        sum(sign * len(name["nonbinary"]) > sign * len(name[rival]) for name in names) for sign in (1, -1)
+    )
+    assert abs(longer - shorter) <= 0.02 * len(names)
+
+
 def test_neutral_names_are_given_to_women_and_men_and_others_are_not() -> None:
     of_one_gender = {"Akira", "Andrea", "Asanka", "Cameron", "Dale", "Glyn", "Iman", "Innes", "Iqbal", "Rory", "Wisam"}
     of_both = {"Amandeep", "Balvinder", "Gurpreet", "Harjit", "Jiwoo", "Manjeet", "Nour", "Nusrat", "Wei"}
