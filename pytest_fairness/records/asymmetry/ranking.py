@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,9 +20,9 @@ from pytest_fairness.extending import (
     is_number,
 )
 from pytest_fairness.extending import json_text as json
+from pytest_fairness.records.asymmetry.charts import INDEX, RankingEntry, charts
 from pytest_fairness.records.asymmetry.figures import MARGINALISED, POWER, SIGN, shown
 
-INDEX = "directional.adjusted_index"
 _COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "delta mean": "asymmetry.asymmetry_index",
@@ -40,6 +39,9 @@ _METRICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         INDEX: ("adjusted_index", {}),
         "asymmetry.asymmetry_index": ("asymmetry_index", {}),
+        "asymmetry.accuracy_delta": ("accuracy_delta", {}),
+        "asymmetry.stigma_delta": ("stigma_delta", {}),
+        "asymmetry.participation_delta": ("participation_delta", {}),
         "directional.will_bias": ("participation_delta", {}),  # the same number: W of one less W of the other
         "directional.acc_bias": ("accuracy_bias", {}),
         "directional.stigma_bias": ("stigma_bias", {}),
@@ -58,24 +60,6 @@ W_AND_H = (
     "Refusals, errors and stigma are the three biases that the adjusted index is made of. W is the share of questions "
     "answered, H the harmonic mean of both; delta mean is the older asymmetry index."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RankingEntry:
-    """One model on one date."""
-
-    label: str
-    date: str
-    figures: Mapping[str, float | None]
-    """Figures by their path in the published layout; those without a value may be absent."""
-    ends: tuple[float, float] | None = None
-    """The interval of the adjusted index."""
-
-    @property
-    def distance(self) -> float:
-        """The distance of the adjusted index from 0; infinite where there is none."""
-        index = self.figures.get(INDEX)
-        return math.inf if index is None else abs(index)
 
 
 def is_summary(content: Any) -> bool:
@@ -100,9 +84,8 @@ def read_summary(path: Path, redact: Callable[[str], str]) -> RankingEntry | Non
     folder = path.resolve().parent
     dated = re.match(r"\d{4}-\d\d-\d\d", folder.name) is not None
     label = str(content.get("model") or content.get("label") or (folder.parent if dated else folder).name)
-    names = (INDEX, *_COLUMNS.values())
     date = folder.name if dated else str(content.get("generated") or "")
-    return RankingEntry(redact(label), redact(date[:10]), {name: _number_at(content, name) for name in names})
+    return RankingEntry(redact(label), redact(date[:10]), {name: _number_at(content, name) for name in _METRICS})
 
 
 def entries(results: RunResults) -> list[RankingEntry]:
@@ -117,8 +100,11 @@ def entries(results: RunResults) -> list[RankingEntry]:
             if row.metric == metric and row.slice == part
         }
         if INDEX in rows_by_figure:
-            low, high = rows_by_figure[INDEX].low, rows_by_figure[INDEX].high
-            ends = None if low is None or high is None else (low, high)
+            ends = {
+                name: (row.low, row.high)
+                for name, row in rows_by_figure.items()
+                if row.low is not None and row.high is not None
+            }
             figures = {name: row.value for name, row in rows_by_figure.items()}
             ranked.append(RankingEntry(model, results.run.started[:10], figures, ends))
     return ranked
@@ -131,14 +117,18 @@ def latest(runs: Iterable[RunResults]) -> list[RankingEntry]:
 
 def table(unordered: Iterable[RankingEntry]) -> tuple[list[str], list[list[str]]]:
     """Return heads, and a row of cells for each entry, nearest to 0 first; equal distances share a rank."""
-    ordered = sorted(unordered, key=lambda entry: (entry.distance, entry.label, entry.date))
+    ordered = sorted(unordered, key=_by_distance)
     rows = []
     for entry in ordered:
         rank = 1 + sum(other.distance < entry.distance for other in ordered)
-        ends = "" if entry.ends is None else " to ".join(format_number(end, _DIGITS) for end in entry.ends)
+        ends = " to ".join(format_number(end, _DIGITS) for end in entry.ends.get(INDEX, ()))
         cells = [shown(entry.figures.get(name)) for name in (INDEX, *_COLUMNS.values())]
         rows.append([str(rank), entry.label, entry.date, cells[0], ends or "-", *cells[1:]])
     return ["rank", "model", "date", "adjusted", "95% interval", *_COLUMNS], rows
+
+
+def _by_distance(entry: RankingEntry) -> tuple[float, str, str]:
+    return entry.distance, entry.label, entry.date
 
 
 def section(entries: Sequence[RankingEntry], *, stands_alone: bool = False) -> SectionTable:
@@ -146,12 +136,14 @@ def section(entries: Sequence[RankingEntry], *, stands_alone: bool = False) -> S
 
     Args:
         entries: The entries to rank.
-        stands_alone: Whether a bare summary is among them, which has no thresholds.
+        stands_alone: Whether it is all there is to show: a bare summary has no thresholds, and a single model nothing
+            to be compared with.
     """
     heads, rows = table(entries)
+    ordered = sorted(entries, key=_by_distance)
     title = "Asymmetry: models and dates by their adjusted index"
     shown = (0, 2, 3, 4, 6, 7, 8)  # the columns that fit into 80 characters
-    return SectionTable("asymmetry", title, heads, rows, (RANKS, W_AND_H), shown, stands_alone)
+    return SectionTable("asymmetry", title, heads, rows, (RANKS, W_AND_H), shown, stands_alone, charts(ordered))
 
 
 class AsymmetryRanking(CompareSection):
@@ -169,7 +161,8 @@ class AsymmetryRanking(CompareSection):
                     f"{name} has no adjusted index to be ranked by: name runs of the asymmetry suite only"
                 )
             ranked += entries_of_run
-        return section(ranked, stands_alone=stands_alone) if ranked else None
+        is_single = len(set(runs.names)) == 1 and len(ranked) == 1
+        return section(ranked, stands_alone=stands_alone or is_single) if ranked else None
 
 
 def _number_at(content: Mapping[str, Any], name: str) -> float | None:

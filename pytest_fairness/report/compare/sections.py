@@ -37,7 +37,9 @@ class SectionTable:
     terminal_columns: Sequence[int] = ()
     """The columns that the terminal shows, counted from 0; all but the names where it is empty."""
     stands_alone: bool = False
-    """Whether it includes files without thresholds, so that it is shown without the usual comparison."""
+    """Whether it is shown without the usual comparison: a file has no thresholds, or there is one model only."""
+    charts: Sequence[str] = ()
+    """SVG pictures as markup with escaped texts (`svg_element`), shown below the table on the page only."""
 
     @property
     def layout(self) -> TextTable:

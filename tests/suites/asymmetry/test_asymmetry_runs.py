@@ -157,6 +157,14 @@ def test_recorded_run_is_imported_judged_and_exported(
     for name, expected in exact.items():
         assert expected is not None
         assert figures[name]["estimate"] == pytest.approx(float(expected), abs=1e-12)
+    # A single run has a page of its own, with charts of the components of both indices.
+    capsys.readouterr()
+    assert main(["compare", "latest", "--html", "one.html"]) == 0
+    assert f"{figures['directional.adjusted_index']['estimate']:.3f}" in capsys.readouterr().out
+    page = Path("one.html").read_text(encoding="utf-8")
+    assert page.count('<svg class="chart"') == 2
+    for name in ("directional.acc_bias", "directional.stigma_bias", "asymmetry.accuracy_delta"):
+        assert f"{figures[name]['estimate']:.3f}</text>" in page
     # What it has written is read again, and comes to the same.
     assert main(["export", "asymmetry", "again/graded_responses.jsonl", "--out", "twice"]) == 0
     first, second = (json.loads(Path(name, "summary.json").read_text(encoding="utf-8")) for name in ("again", "twice"))
