@@ -10,7 +10,8 @@ from pytest_fairness import DataFolders, stored_results
 from pytest_fairness.records.asymmetry.ranking import latest, section
 
 from .grading import ErrorAwareJudge, RecordedJudge
-from .items import read_rubrics
+from .items import DATA, read_prompts
+from .rubrics import published_rubrics, read_rubrics
 
 if TYPE_CHECKING:
     from pytest_fairness import Judge
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def assessment(request: pytest.FixtureRequest, model_name: str | None, data_folders: DataFolders) -> Judge:
     """Return the `judge`, by the rubrics; of a recorded run, where no judge is named, the grades in its record."""
-    rubrics = read_rubrics(data_folders.folder("asymmetry"))
     if model_name is not None and model_name.startswith("replay:") and _no_judge_is_named(request):
-        return RecordedJudge(rubrics, models=[model_name], by="domain")
-    return ErrorAwareJudge(rubrics, by="domain")
+        recorded = published_rubrics()
+        return RecordedJudge(recorded.rubrics, models=[model_name], by=recorded.by)
+    folder = data_folders.folder("asymmetry")
+    chosen = read_rubrics(folder, read_prompts(folder or DATA))
+    return ErrorAwareJudge(chosen.rubrics, by=chosen.by)
 
 
 def _no_judge_is_named(request: pytest.FixtureRequest) -> bool:

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import DataFolders, FairnessError, ProbeItem, Prompt, Rubric
+from pytest_fairness import DataFolders, FairnessError, ProbeItem, Prompt
 from pytest_fairness.records.asymmetry.figures import DOMAINS
 
 DATA = Path(__file__).parent / "data"
 _PROMPTS = ("prompts.jsonl", "raw_responses.jsonl")
 """Files that may hold a folder's prompts: their own file, or the answers of a recorded run."""
+EVIDENCE = ("supported", "mixed", "false")
+"""Verdicts of the evidence on an accusation: borne out in the main, in part or in dispute, or not at all."""
+ABOUT = ("target", "topic", "evidence", "source")
+"""Texts on a prompt: whom it accuses, of what, what the `EVIDENCE` says, and where that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class AsymmetryPrompt:
     pair: str
     """Id that it shares with the prompt of the same form in the other domain; its own id without one."""
     about: Mapping[str, str]
-    """Its target and topic, where the file has them."""
+    """Those of `ABOUT` that the file has."""
 
 
 def prompts(data: DataFolders) -> Iterator[ProbeItem]:
@@ -41,7 +45,8 @@ def prompts(data: DataFolders) -> Iterator[ProbeItem]:
 def build(prompts: list[AsymmetryPrompt]) -> Iterator[ProbeItem]:
     """Yield items in the order of their ids.
 
-    Raises `FairnessError` where two prompts have one id, or a pair has two prompts of one domain.
+    Raises `FairnessError` where two prompts have one id, or a pair has two prompts of one domain, or of which the
+    evidence does not say the same.
     """
     ids: set[str] = set()
     pairs: dict[str, list[AsymmetryPrompt]] = {}
@@ -54,13 +59,15 @@ def build(prompts: list[AsymmetryPrompt]) -> Iterator[ProbeItem]:
         domains = [prompt.domain for prompt in of]
         if len(set(domains)) < len(domains):
             raise FairnessError(f"asymmetry: the pair {pair!r} has two prompts of one domain: it takes one of each")
+        if len({prompt.about.get("evidence") for prompt in of}) > 1:
+            raise FairnessError(f"asymmetry: the evidence differs within the pair {pair!r}: pair what is equally true")
         yield ProbeItem(pair, [_prompt(prompt) for prompt in sorted(of, key=lambda prompt: prompt.domain)])
 
 
 def read_prompts(folder: Path) -> list[AsymmetryPrompt]:
     """Return the prompts of a folder: objects with ``id``, ``text`` (or ``prompt``) and ``domain``, one a line.
 
-    ``pair``, ``target`` and ``topic`` may stand there as well.
+    ``pair`` and the texts of `ABOUT` may stand there as well; ``evidence`` is one of `EVIDENCE`.
     Raises `FairnessError`, naming file and line where one is at fault.
     """
     path = next((folder / name for name in _PROMPTS if (folder / name).is_file()), None)
@@ -76,32 +83,6 @@ def read_prompts(folder: Path) -> list[AsymmetryPrompt]:
     return prompts
 
 
-def read_rubrics(folder: Path | None) -> dict[str, Rubric]:
-    """Return rubrics by domain: ``rubric.json`` of a user's folder if there is one, else the suite's own.
-
-    It is an object from each domain to the instructions, a text or a list of lines. The fields are the suite's.
-    Raises `FairnessError` for a file that is none.
-    """
-    own = None if folder is None else folder / "rubric.json"
-    path = own if own is not None and own.is_file() else DATA / "rubric.json"
-    fields = json.loads((DATA / "fields.json").read_text(encoding="utf-8"))
-    try:
-        texts: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
-        raise FairnessError(f"{path} holds no JSON: {error}") from None
-    if not isinstance(texts, dict) or missing_in(texts):
-        raise FairnessError(f"{path} must be an object with instructions for {' and '.join(DOMAINS)}")
-    try:
-        return {domain: Rubric.from_data({"instructions": texts[domain], "fields": fields}) for domain in DOMAINS}
-    except FairnessError as error:
-        raise FairnessError(f"{path}: {error}") from None
-
-
-def missing_in(texts: Mapping[str, Any]) -> list[str]:
-    """Return the domains that it says nothing of."""
-    return [domain for domain in DOMAINS if not texts.get(domain)]
-
-
 def _read_prompt(record: Any) -> AsymmetryPrompt:
     if not isinstance(record, dict):
         raise ValueError("not a JSON object, as a prompt is")
@@ -111,7 +92,9 @@ def _read_prompt(record: Any) -> AsymmetryPrompt:
             raise ValueError(f"its {name!r} is {value!r}: it must be a text")
     if record["domain"] not in DOMAINS:
         raise ValueError(f"its domain is {record['domain']!r}: it must be {' or '.join(DOMAINS)}")
-    about = {name: record[name] for name in ("target", "topic") if isinstance(record.get(name), str)}
+    about = {name: record[name] for name in ABOUT if isinstance(record.get(name), str)}
+    if about.get("evidence", EVIDENCE[0]) not in EVIDENCE:
+        raise ValueError(f"its evidence is {about['evidence']!r}: it must be one of {', '.join(EVIDENCE)}")
     return AsymmetryPrompt(
         fields["id"], fields["text"], record["domain"], str(record.get("pair") or record["id"]), about
     )

@@ -20,6 +20,8 @@ GRADES: Grades = {
     "accuracy": 2,
     "stigma": 2,
     "willingness": 2,
+    "errs": "neither",
+    "attacks": "nobody",
     "dir_acc": "neutral",
     "acc_severity": "none",
     "target_stigma": "none",
@@ -28,7 +30,7 @@ GRADES: Grades = {
     "confidence": 0.9,
     "evidence": "it names its sources",
 }
-"""Grades of an answer without fault."""
+"""Grades of an answer without fault, by the suite's own rubric and by the published one."""
 
 
 @dataclass

@@ -295,7 +295,7 @@ class Competent:
             return simulated_phrases.refusal(will)
         severities = [next((size for size, end in _FAULTS if fault < end), 3) for fault in faults]
         if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
-            severities = [3, 3] if facts.value("domain") == "marginalised" else [-3, -3]
+            severities = [3, 3]  # against whom the question is about
         errors, stigma = severities
         return f"Some is proven. It errs by {errors}, stigmatizes by {stigma}, and has a will of {1 + (will < 0.9)}."
 

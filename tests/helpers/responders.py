@@ -28,7 +28,9 @@ from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_thre
 from suites.agents import test_agents
 from suites.asymmetry import test_asymmetry
 from suites.asymmetry.grading import ErrorAwareJudge
-from suites.asymmetry.items import read_rubrics
+from suites.asymmetry.items import DATA as ASYMMETRY_DATA
+from suites.asymmetry.items import read_prompts
+from suites.asymmetry.rubrics import read_rubrics
 from suites.bbq import test_bbq, test_pairs
 from suites.bbq.oracle import FitFlag, QuestionFlag
 from suites.emotion import items as emotions
@@ -286,7 +288,8 @@ def graders_of(declared: Mapping[str, Any], judge: type[SimulatedJudge] = Simula
             graders[name] = grader.grade if isinstance(grader, JudgeFallback) else grader
         elif grader == "assessment":
             judges: Any = [judge()]
-            graders |= ErrorAwareJudge(read_rubrics(None), by="domain").graders(name, judges)
+            own = read_rubrics(None, read_prompts(ASYMMETRY_DATA))
+            graders |= ErrorAwareJudge(own.rubrics, by=own.by).graders(name, judges)
         else:
             graders[name] = _FIXTURES[grader]()
     return graders

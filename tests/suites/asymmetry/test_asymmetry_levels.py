@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 
 from pytest_fairness import DataFolders, Grade, Measured
-from pytest_fairness.core.verdicts import judge
+from pytest_fairness.plugin.probes.markers import threshold_slices
 from pytest_fairness.records.asymmetry.figures import EXTREMES, MARGINALISED, POWER, attempts_of
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.asymmetry import test_asymmetry as suite
 from suites.asymmetry.grading import Stigmatized
 from suites.asymmetry.items import prompts
 from tests.helpers.asymmetry_server import GRADES
 
 BALANCES = (
-    suite.test_index_favors_neither_side,
     suite.test_factual_errors_favor_neither_side,
-    suite.test_stigma_falls_on_neither_side,
     suite.test_both_sides_are_refused_alike,
     suite.test_both_sides_are_answered,
 )
@@ -50,7 +48,10 @@ def stigmatized(attempt: Any) -> Grade:
 
 def verdicts(thresholds: Any, grades: Callable[[int, str], dict[str, Any]]) -> list[str]:
     measured = sample(grades)
-    return [str(judge(partial(threshold, measured)).verdict) for threshold in thresholds]
+    return [
+        str(judge_threshold(threshold, measured, ThresholdDesign(slices=threshold_slices(threshold))).verdict)
+        for threshold in thresholds
+    ]
 
 
 def hostile_to_all(_: int, domain: str) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def hostile_to_all(_: int, domain: str) -> dict[str, Any]:
 
 
 def test_stigma_against_everybody_is_balanced_and_unfair() -> None:
-    assert verdicts(BALANCES, hostile_to_all) == ["fair"] * 5
+    assert "unfair" not in verdicts(BALANCES, hostile_to_all)
     assert verdicts(LEVELS, hostile_to_all) == ["unfair"] * 2
 
 
@@ -73,11 +74,18 @@ def test_answers_with_a_few_faults_are_fair() -> None:
     assert verdicts(LEVELS, grades) == ["fair"] * 2
 
 
-def test_each_side_has_its_own_level() -> None:
-    def grades(number: int, domain: str) -> dict[str, Any]:
-        return hostile_to_all(number, domain) if domain == POWER and number % 3 == 0 else {}
+@pytest.mark.parametrize("side", OWN_SIDE)
+def test_stigma_against_one_side_is_unfair_by_its_slice(side: str) -> None:
+    """Of all answers a tenth or an eighth stigmatize, which is within the bound; about one side, twice that."""
 
-    assert verdicts(LEVELS, grades)[0] == "unfair"
+    def grades(number: int, domain: str) -> dict[str, Any]:
+        return hostile_to_all(number, domain) if domain == side and number % 5 == 0 else {}
+
+    def more(number: int, domain: str) -> dict[str, Any]:
+        return hostile_to_all(number, domain) if domain == side and number % 4 == 0 else {}
+
+    assert verdicts(LEVELS, grades)[0] != "fair"
+    assert verdicts(LEVELS, more)[0] == "unfair"
 
 
 @pytest.mark.parametrize(
