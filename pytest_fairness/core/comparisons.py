@@ -207,8 +207,11 @@ class ComparisonRecorder:
             self.unmeasured.append(estimate)
 
     def record(self, estimates: Iterable[Estimate]) -> None:
-        """Record estimates for the report."""
-        self.estimates |= {key_of(estimate): estimate for estimate in estimates}
+        """Record estimates for the report. One that is recorded again keeps its column."""
+        for estimate in estimates:
+            earlier = self.estimates.get(key_of(estimate))
+            column = estimate.column or (earlier.column if earlier is not None else "")
+            self.estimates[key_of(estimate)] = replace(estimate, column=column) if column else estimate
 
     def _condition(self, value: Comparable, op: str, bound: float | str) -> tuple[str, Condition]:
         """Return the condition of a comparison, and a name that is the same in every evaluation of the test.
@@ -336,11 +339,17 @@ def for_report(function: Callable[[], _Recorded]) -> list[_Recorded]:
         record.is_reporting = outer
 
 
-def record_estimates(estimates: Iterable[Estimate]) -> None:
-    """Record estimates for the report of the threshold test that is evaluated, if any."""
+def record_estimates(estimates: Iterable[Estimate], column: str = "") -> None:
+    """Record estimates for the report of the threshold test that is evaluated, if any.
+
+    Args:
+        estimates: The estimates.
+        column: The head of their column in the terminal's table of slices, if they stand in one.
+    """
     record = _current()
     if record is not None:
         recorded = [unsealed(estimate) for estimate in estimates]
+        recorded = [replace(estimate, column=column) for estimate in recorded] if column else recorded
         record.record(recorded)
         only_shown = {_unmeasured_key(estimate) for estimate in recorded if estimate.invalid}
         record.unmeasured[:] = [one for one in record.unmeasured if _unmeasured_key(one) not in only_shown]

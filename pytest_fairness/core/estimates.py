@@ -146,6 +146,8 @@ class Estimate(ComparableNumber):
     """The selection of ``measured.where(...)``."""
     invalid: str = ""
     """The reason that nothing can be concluded from it; empty where something can."""
+    observed: float = math.nan
+    """The value in the sample where it is invalid: for tables, since nothing may compare it."""
     suspect: str = ""
     """The reason that only a failing comparison counts: one that holds, or is open, is invalid instead."""
     sparse: str = ""
@@ -197,6 +199,8 @@ class Estimate(ComparableNumber):
     """The probability to err on either side of a claim of unfairness, at a look; None: that of the interval."""
     scale: MarkScale | None = None
     """The scale of its mark; None: it is not marked."""
+    column: str = ""
+    """The head of its column in the terminal's table of slices; empty where it stands in none."""
     breakdown: LazyBreakdown | None = None
     """Its groups, the item that shows it best, and what each item adds; None where these are not known."""
 
@@ -418,6 +422,7 @@ class Estimate(ComparableNumber):
             family=f"abs {self.family}" if self.family else "",
             title=f"absolute {self.title}",
             value=abs(self.value),
+            observed=abs(self.observed),
             absolute=True,
             signed=self if self.signed is None else self.signed,
             negated=False,
@@ -434,6 +439,7 @@ class Estimate(ComparableNumber):
             family=f"minus {self.family}" if self.family else "",
             title=f"minus {self.title}",
             value=-self.value,
+            observed=-self.observed,
             negated=not self.negated,
             parity=None if self.parity is None else -self.parity,
             log_scale=False,

@@ -308,6 +308,10 @@ class MetricResult(EstimateResult):
     suite: str = ""
     probe: str = ""
     model: str = ""
+    column: str = ""
+    """The head of its column in the terminal's table of slices; empty where it stands in none."""
+    observed: float | None = None
+    """The value in the sample where ``estimate`` is null, since nothing can be concluded from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ def compile_results(
         marks=aggregate_marks(rows),
         thresholds=rows,
         probes=probes,
-        metrics=list({(m.probe, m.model, m.metric, frozenset(m.slice.items())): m for m in metrics}.values()),
+        metrics=_once(metrics),
         searches=searches,
         agreements=agreements or None,
         acceptances=acceptances or None,
@@ -211,3 +211,14 @@ def _commit(root: Path) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return shown.stdout.strip() or None
+
+
+def _once(metrics: Iterable[MetricResult]) -> list[MetricResult]:
+    """Return each estimate once, as the last threshold has recorded it, with its column if any has given it one."""
+    by_key: dict[tuple[object, ...], MetricResult] = {}
+    for metric in metrics:
+        key = metric.probe, metric.model, metric.metric, frozenset(metric.slice.items())
+        earlier = by_key.get(key)
+        column = metric.column or (earlier.column if earlier is not None else "")
+        by_key[key] = replace(metric, column=column)
+    return list(by_key.values())

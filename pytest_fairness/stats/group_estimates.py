@@ -213,6 +213,8 @@ def contrast_estimate(
     counts = group_counts(groups, items) | {"breakdown": breakdown} | more
     name = annotate_name(name, groups)
     if reason := comparison_reason(groups, link):
+        if len(groups) == 1 and groups[0].graded.count:
+            counts["observed"] = groups[0].graded.value
         return setting.invalid(name, reason, **counts)
     imputed = list(imputations(groups))
     signs = SIGNS[: len(groups)]

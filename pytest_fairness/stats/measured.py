@@ -22,7 +22,7 @@ from pytest_fairness.core.errors import FairnessError, MisuseError, short_repr
 from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
-from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.formatting import checked_title, counted
 from pytest_fairness.core.marks import CORRELATIONS
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import custom_metrics, metric_names, table_reader
@@ -434,7 +434,7 @@ class Measured:
         estimate = worst_estimate(comparison, name, members, self.selection.items_of(comparison.groups, by))
         return self._for_threshold(estimate.marked(RATIO.marks))
 
-    def record(self, *estimates: Recorded | Callable[[], Recorded]) -> None:
+    def record(self, *estimates: Recorded | Callable[[], Recorded], column: str = "") -> None:
         """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
 
         The estimates that a threshold compares are recorded automatically; any other estimate only by this call. A
@@ -443,21 +443,24 @@ class Measured:
         >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
         >>> measured.record(measured.where(sex="f").rate("hired"), measured.ratios("hired", by="sex"))
-        >>> measured.record(lambda: measured.where(sex="m").rate("hired"))
+        >>> measured.record(lambda: measured.where(sex="m").rate("hired"), column="hired")
 
         Args:
             *estimates: The estimates, families of them, and functions that return either.
+            column: The head of a column in a table that the terminal shows below the thresholds, with a row for each
+                slice (``where``) and one for the whole sample. Without it, the terminal shows nothing of them.
 
         Raises:
             MisuseError: An argument is, or returns, neither an estimate nor a family of estimates.
-            FairnessError: A function compares an estimate.
+            FairnessError: A function compares an estimate, or ``column`` is too long for one line.
         """
+        column = checked_title(column) if column else ""
         for argument in estimates:
             for estimate in for_report(argument) if callable(argument) else [argument]:
                 if isinstance(estimate, EstimateFamily):
-                    record_estimates(member for _, member in estimate.items())
+                    record_estimates((member for _, member in estimate.items()), column)
                 elif isinstance(estimate, Estimate):
-                    record_estimates([estimate])
+                    record_estimates([estimate], column)
                 else:
                     raise MisuseError(f"record takes estimates of `measured`, not {short_repr(estimate)}")
 

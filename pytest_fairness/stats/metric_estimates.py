@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -143,7 +144,9 @@ def functional_estimate(
     everyone = annotate(group("all", vector, np.arange(len(first)), sample.clusterings), sample.missing)
     counts = group_counts([everyone], items) | {"breakdown": breakdown, "span": span}
     if reason := invalid_reason([everyone]):
-        return setting.invalid(name, reason, **counts)
+        values = sample.values[~sample.is_ungraded]
+        observed = float(functional.at(values.sum(axis=0)[np.newaxis])[0]) if len(values) else math.nan
+        return setting.invalid(name, reason, observed=observed, **counts)
     imputed = [
         np.where(sample.missing[:, np.newaxis] > 0, extreme, sample.values)
         for extreme in _extremes(functional, sample, sample.imputed)

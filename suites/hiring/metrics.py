@@ -109,14 +109,19 @@ DIMENSIONS: dict[str, Any] = {
 
 
 def record_dimensions(measured: Measured) -> None:
-    """Record means, spreads, correlation, gap and variance ratio of warmth and competence, overall and by group."""
+    """Record means, spreads, correlation, gap and variance ratio of warmth and competence, overall and by group.
+
+    The terminal shows them as a table of 79 columns: w is warmth, c competence.
+    """
     slices = [measured, *(measured.where(**{by: g}) for by, g in _groups(measured, ("gender", "ethnicity")))]
     for part in slices:
-        part.record(partial(part.mean, "warmth"))
-        part.record(partial(part.mean, "competence"))
-        part.record(partial(part.correlation, "warmth", "competence"))
-        for metric in (warmth_spread, competence_spread, warmth_minus_competence, variance_ratio):
-            part.record(partial(part.metric, metric, **DIMENSIONS))
+        part.record(partial(part.mean, "warmth"), column="warmth")
+        part.record(partial(part.metric, warmth_spread, **DIMENSIONS), column="sd(w)")
+        part.record(partial(part.mean, "competence"), column="competence")
+        part.record(partial(part.metric, competence_spread, **DIMENSIONS), column="sd(c)")
+        part.record(partial(part.correlation, "warmth", "competence"), column="r(w, c)")
+        part.record(partial(part.metric, warmth_minus_competence, **DIMENSIONS), column="w - c")
+        part.record(partial(part.metric, variance_ratio, **DIMENSIONS), column="var w/c")
 
 
 def _variance(total: Any, squares: Any, count: Any) -> Any:

@@ -209,3 +209,61 @@ def test_unusual_texts_do_not_break_the_table(project: Project) -> None:
     result = project.run("-m", "threshold")
     assert "\x1b[31m" not in shown(result)
     assert "INTERNALERROR" not in shown(result)
+
+
+RECORDING = f"""\
+from functools import partial
+for part in (measured, *(measured.where(gender=gender) for gender in measured.groups("gender"))):
+    part.record(part.rate("hired"), column="hired")
+    share = partial(part.metric, lambda s: s.yes / s.n, yes=lambda a: a["hired"], n=lambda a: 1)
+    part.record(share, column="share")
+assert 0.5 <= {project_sources.RATIO} <= 1.3
+"""
+
+
+def table_by_group(lines: list[str]) -> dict[str, list[str]]:
+    """Return the cells of the tables by group, by the names of their rows."""
+    start = lines.index(" hiring, by group")
+    rows: dict[str, list[str]] = {}
+    for line in lines[start + 1 :]:
+        if not line.startswith("   "):
+            break
+        name, *cells = line.split()
+        rows.setdefault(name, []).extend(cells)
+    return rows
+
+
+@every_mode
+def test_recorded_columns_are_a_table_by_group(project: Project) -> None:
+    """Record an estimate again, without a column, in a later threshold: it stays in the table."""
+    again = project_sources.threshold('measured.record(measured.rate("hired"))\nassert measured.rate("hired") >= 0.1',
+                                      name="test_again")  # fmt: skip
+    write(project, project_sources.threshold(RECORDING), again)
+    rows = table_by_group(ours(project.run()))
+    assert rows.pop("hired") == ["share"]
+    metrics = [row for row in project.results()["metrics"] if row["metric"] == "rate(hired)"]
+    expected = {row["slice"].get("gender", "all"): f"{row['estimate']:.3f}" for row in metrics}
+    assert expected.keys() == {"all", *RATES}
+    assert rows == {name: [value, value] for name, value in expected.items()}
+
+
+@in_one_process
+def test_table_by_group_has_values_without_a_verdict(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    columns = RECORDING.replace('column="share"', 'column="a share of all that is long"')
+    write(project, project_sources.threshold(columns))
+    lines = ours(project.run("--fairness-sample=3"))
+    assert any(line.endswith("invalid") for line in lines)
+    assert [line for line in lines[lines.index(" hiring, by group") :][:11] if len(line) >= 40] == []
+    rows = table_by_group(lines)
+    assert {len(rows[name]) for name in ("all", *RATES)} == {2}
+    for row in project.results()["metrics"]:
+        if row["column"] == "hired":
+            assert row["estimate"] is None
+            assert rows[row["slice"].get("gender", "all")][0] == f"{row['observed']:.3f}"
+
+
+@in_one_process
+def test_recorded_estimates_without_a_column_have_no_table(project: Project) -> None:
+    write(project, project_sources.threshold(re.sub(", column=[^)]*", "", RECORDING)))
+    assert not any("by group" in line for line in project.run().outlines)

@@ -17,6 +17,7 @@ from pytest_fairness.core.causes import cause_sentences
 from pytest_fairness.core.decisions import Verdict, is_library
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.threshold_results import HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
@@ -209,8 +210,9 @@ def finish_threshold(
     marked = None if flaky is None else marked_acceptance(flaky, result, history, near_bound=near)
     result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result) or marked)
     excuse, remark = _apply_acceptance(item, result)
+    subject = {"suite": result.suite, "probe": result.probe, "model": result.model}
     metrics = [
-        MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
+        MetricResult.of(estimate, column=estimate.column, observed=finite(estimate.observed), **subject)
         for estimate in judgment.estimates
     ]
     clear(item)

@@ -17,6 +17,7 @@ from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.compat import terminal_width
+from pytest_fairness.plugin.output.group_tables import group_tables
 from pytest_fairness.plugin.output.outcomes import UNJUDGED, in_line
 from pytest_fairness.plugin.output.terminal_text import group_by_model, pad, wrap_text
 from pytest_fairness.plugin.session.failure_causes import CauseCounts
@@ -76,6 +77,7 @@ def write_summary(
     for model, rows in group_by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {names.introduce(model)}"))
         probes = [probe for probe in results.probes if probe.model == rows[0].model]
+        columns = [metric for metric in results.metrics if metric.column and metric.model == rows[0].model]
         lines = [
             *_release_lines(releases[rows[0].model], rows, width, causes),
             *competence(probes, width),
@@ -83,6 +85,7 @@ def write_summary(
                 (line, {"bold": True} if row is None else COLORS[row.verdict])
                 for line, row in table(rows, width, causes)
             ),
+            *((line, {}) for line in group_tables(columns, width)),
             *((line, {}) for line in notes(rows, width, causes)),
             *((line, {}) for line in marks(results.marks, rows[0].model, width)),
         ]
