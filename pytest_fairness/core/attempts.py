@@ -192,6 +192,8 @@ def _ungraded(attempt: GradedAttempt) -> float:
     return share
 
 
+AGAIN = " again"
+"""The end of the name of a grade that holds the second grades of some answers, by the names of the first."""
 JUDGED_BY = " by "
 """The part of a grade's name that is followed by one of several judges, whose fields the grade holds."""
 

@@ -5,7 +5,7 @@ They are parts of the results file (docs/results.md). Fields have the names and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +17,7 @@ from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.second_gradings import SecondGradingResult
 from pytest_fairness.core.serialization import FLAT, OPTIONAL, JsonRecord, key
 
 if TYPE_CHECKING:
@@ -183,6 +184,17 @@ class JudgeResult(JsonRecord):
     answers: int | None = field(default=None, metadata=OPTIONAL)
     agreement: Mapping[str, float | None] = field(default_factory=dict)
     """Krippendorff's alpha by field, of several judges only; None where it is not defined."""
+    second: SecondGradingResult | None = field(default=None, metadata=OPTIONAL)
+    """The agreement of its first and second gradings; None where no answer may be graded twice."""
+
+    def doubt(self, grades: Collection[str]) -> str:
+        """Return why the grades of this judge mean nothing, in one sentence; empty where they may mean something.
+
+        Args:
+            grades: The names of the grades in question; empty for all of its grades.
+        """
+        reason = self.second.doubt(grades) if self.second is not None else ""
+        return reason and f"the grades of the judge {' and '.join(self.models)} mean nothing: {reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

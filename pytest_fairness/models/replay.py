@@ -124,6 +124,14 @@ class ReplayModel:
             raise PermanentError(f"{error}, of the prompt {_excerpt(prompt)}") from None
         return answer
 
+    def holds(self, prompt: Prompt) -> bool:
+        """Return whether there is a recorded answer to a prompt."""
+        try:
+            self._find_record(prompt, 0, holds_likelihoods=False)
+        except PermanentError:
+            return False
+        return True
+
     def _find_record(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> _Record:
         self.preflight()
         assert self._index is not None  # noqa: S101 - just read

@@ -531,6 +531,10 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
             answers = "" if judge.answers is None else f" in {counted(judge.answers, 'answer')}"
             sentences[f"{grade}: judged by {' and '.join(judge.models)}{answers}{agree}"] = None
             sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
+            if judge.second is not None:
+                pairs = "; ".join(f"{name} {one.text}" for name, one in judge.second.consistency.items())
+                number = counted(judge.second.answers, "answer")
+                sentences[f"{grade}: {number} graded twice, the second time in reverse order: {pairs}"] = None
     return list(sentences)
 
 

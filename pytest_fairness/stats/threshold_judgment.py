@@ -22,8 +22,10 @@ from pytest_fairness.stats.clustering import find_undeclared_clusters
 from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.origins import find_responders
 from pytest_fairness.stats.responses import find_responses
+from pytest_fairness.stats.validity import MOST_UNGRADED
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.stats.measured import Measured
 
 QUIET_ROOM = 3.5
@@ -45,6 +47,12 @@ class ThresholdDesign:
     """Whether its intervals account for clusters that nobody has declared. Not in samples drawn with replacement, in
     which the copies of a source are alike.
     """
+    judges: tuple[JudgeResult, ...] = ()
+    """The judges of its sample, with what grading some answers twice has shown."""
+    alone: frozenset[str] = frozenset()
+    """The grades that depend on an answer alone, and on no judge."""
+    labeled: frozenset[str] = frozenset()
+    """The grades that labels correct: these show what a judge is worth."""
     quiet: int = 0
     """The number of slices that are too far from a veto to be judged in a simulated sample (`count_quiet`): they only
     take their shares of the error.
@@ -87,6 +95,9 @@ def judge_threshold(
         # test_mostly_ungraded_group_is_never_fair
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
+        # test_grades_by_chance_are_invalid
+        if doubt := _doubt_judges(judgment, sample, design, outcomes):
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt)
         judgment = _with_responders(judgment, sample)
         judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
         # test_slice_that_does_not_respond_is_invalid
@@ -212,6 +223,38 @@ def _distance(comparison: Comparison) -> float:
     """Return how far an estimate lies from its bound, in standard errors."""
     estimate = comparison.estimate
     return abs(estimate.value - comparison.bound) / estimate.error if estimate.error > 0 else math.inf
+
+
+def _doubt_judges(
+    judgment: Judgment, sample: Measured, design: ThresholdDesign, outcomes: Sequence[tuple[Any, Any]]
+) -> str:
+    """Return why the grades that a threshold compares mean nothing; empty where they may, or where it does not matter.
+
+    A judge by chance shows no gap, so that nothing is fair by it; a gap that is shown in spite of it stays *unfair*, as
+    with controls. A level that is shown by it is its own and not the model's, so that nothing is unfair by that either.
+    """
+    is_gap = judgment.deciding is not None and judgment.deciding.estimate.attribute is not None
+    if judgment.verdict is Verdict.INVALID or (judgment.verdict is Verdict.UNFAIR and is_gap):
+        return ""
+    used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
+    for result in design.judges:
+        # test_few_grades_by_chance_do_not_matter
+        if result.answers is not None and result.answers <= MOST_UNGRADED * sample.attempts:
+            continue
+        judged = {*(result.second.consistency if result.second is not None else ())} - design.labeled
+        own = used & judged
+        if not judged or (used and not own and used <= design.alone | design.labeled | _of_others(design, result)):
+            continue
+        is_constant = result.second is not None and bool(result.second.constant)
+        if not (is_constant and judgment.verdict is Verdict.UNFAIR) and (doubt := result.doubt(own)):
+            return doubt
+    return ""
+
+
+def _of_others(design: ThresholdDesign, result: JudgeResult) -> set[str]:
+    """Return the grades of other judges."""
+    seconds = [other.second for other in design.judges if other is not result and other.second is not None]
+    return {name for second in seconds for name in second.consistency}
 
 
 def _with_responders(judgment: Judgment, sample: Measured) -> Judgment:

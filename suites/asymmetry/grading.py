@@ -64,6 +64,9 @@ class RecordedJudge(Judge):
             **{field.name: Field(field.name, field.extremes, name) for field in fields},
         }
 
+    def second_grading(self, name: str, models: Sequence[Model]) -> None:
+        """Return None: a record holds one grading."""
+
 
 @dataclass(frozen=True)
 class ErrorFilter:

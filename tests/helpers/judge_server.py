@@ -38,11 +38,15 @@ class JudgeServer:
         self.second: Verdict = self.verdict
         """To a request that shows an earlier reply."""
         self.refuses: Callable[[dict[str, Any]], bool] = lambda _: False
+        self.whole: Callable[[dict[str, Any]], str] | None = None
+        """A judge who reads the whole request, its instructions as well."""
         self.url = ""
 
     def reply(self, body: dict[str, Any]) -> str:
         self.bodies.append(body)
         text = body["messages"][-1]["content"]
+        if self.whole is not None and "BEGIN ANSWER" in text:
+            return self.whole(body)
         return self.judged(body["model"], text) if "BEGIN ANSWER" in text else self.written(text)
 
     def written(self, question: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,9 @@ from pytest_fairness.graders.judge.rubric import Field, Level, TextField
 
 Values = Sequence[Any]
 """The values that judges give one answer, in any order; None for a judge without a value."""
+
+
+_MOST_GROUPS = 100
 
 
 def krippendorff(answers: Iterable[Values], level: Level) -> float:
@@ -35,16 +38,61 @@ def krippendorff(answers: Iterable[Values], level: Level) -> float:
     >>> round(krippendorff([(1, 1), (2, 2), (3, 4), (1, None)], "nominal"), 3)
     0.615
     """
-    given_values = ([value for value in values if value is not None] for values in answers)
-    paired = [Counter(values) for values in given_values if len(values) > 1]
-    counts: Counter[Any] = sum(paired, Counter())
+    return _alpha(_count_patterns(answers), level)
+
+
+def _count_patterns(answers: Iterable[Values]) -> Counter[tuple[Any, ...]]:
+    """Return how many answers have the same values."""
+    return Counter(tuple(value for value in values if value is not None) for values in answers)
+
+
+def _alpha(patterns: Mapping[tuple[Any, ...], int], level: Level) -> float:
+    paired = [(Counter(values), number) for values, number in patterns.items() if number and len(values) > 1]
+    counts: Counter[Any] = Counter()
+    for answer, number in paired:
+        for value, times in answer.items():
+            counts[value] += number * times
     total = sum(counts.values())
     distance = _distance_function(level, counts)
     expected = _disagreement(counts, distance) / (total - 1) if total else 0.0
     if expected == 0:
         return math.nan
-    observed = sum(_disagreement(answer, distance) / (answer.total() - 1) for answer in paired)
+    observed = sum(number * _disagreement(answer, distance) / (answer.total() - 1) for answer, number in paired)
     return 1 - observed / expected
+
+
+def jackknifed(pairs: Mapping[Hashable, Sequence[Values]], level: Level) -> tuple[float, float]:
+    """Return Krippendorff's alpha of clustered answers and its standard error, by the jackknife over clusters.
+
+    More than 100 clusters are taken as 100 groups.
+
+    Args:
+        pairs: The values of each answer, by cluster.
+        level: As for `krippendorff`.
+
+    Returns:
+        Alpha and its error; nan where alpha is not defined, and an error of 0 where no cluster changes it.
+
+    >>> answers = {number: [(number % 2, number % 2)] for number in range(9)} | {9: [(1, 0)]}
+    >>> [round(number, 2) for number in jackknifed(answers, "nominal")]
+    [0.81, 0.19]
+    """
+    groups: list[Counter[tuple[Any, ...]]] = [Counter() for _ in range(min(len(pairs), _MOST_GROUPS))]
+    for number, answers in enumerate(pairs.values()):
+        groups[number % len(groups)].update(_count_patterns(answers))
+    patterns: Counter[tuple[Any, ...]] = Counter()
+    for group in groups:
+        patterns.update(group)
+    alpha = _alpha(patterns, level)
+    if math.isnan(alpha):
+        return alpha, math.nan
+    without = [
+        _alpha({values: number - group[values] for values, number in patterns.items()}, level) for group in groups
+    ]
+    defined = [value for value in without if not math.isnan(value)]
+    mean = math.fsum(defined) / len(defined) if defined else math.nan
+    squares = math.fsum((value - mean) ** 2 for value in defined)
+    return alpha, math.sqrt(squares * (len(defined) - 1) / len(defined)) if defined else math.nan
 
 
 def agreement(fields: Iterable[Field], grades: Iterable[Sequence[Grade]]) -> dict[str, float]:

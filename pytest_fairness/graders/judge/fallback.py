@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -17,6 +17,7 @@ from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import Grader, ItemGrader, Model, ModelQuery, extremes_of
 from pytest_fairness.graders.judge.judge import FieldGrader, Judge, JudgeGrader
 from pytest_fairness.graders.judge.rubric import LabelField, NumberField
+from pytest_fairness.graders.judge.second_grading import SecondGrading
 
 _JUDGED_BY = "judged by "
 """The start of the detail of a grade that a judge gave."""
@@ -131,6 +132,20 @@ class JudgeFallback(DeclarativeGrader):
             return {name: self.grade}
         self.judge.graders(f"{name} of the judge", models)  # refuses a model that is named twice
         return {name: JudgeFallbackGrader(self, tuple(models))}
+
+    def second_grading(self, name: str, models: Sequence[Model]) -> SecondGrading | None:
+        """Return the grader that has a part of the judged answers graded twice; None without a judge.
+
+        Args:
+            name: The name of the entry of a mark.
+            models: The models that judge.
+        """
+        if not models:
+            return None
+        again = SecondGrading(
+            name, {name: self.judged_field}, tuple(models), self.judge.rubric_for, fingerprint_of(self.judge)
+        )
+        return replace(again, values=dict(self.values), accepts=self.accepts, marker=_JUDGED_BY)
 
 
 @dataclass(frozen=True)

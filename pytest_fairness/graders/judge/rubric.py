@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal
@@ -207,6 +207,20 @@ class TextField:
         return " / ".join(dict.fromkeys(value for value in values if value))
 
 
+@dataclass(frozen=True)
+class _DescendingField(NumberField):
+    """A number that is described from its highest value down."""
+
+    @property
+    def form(self) -> str:
+        return f"a {'whole ' if self.whole else ''}number from {self.high:g} down to {self.low:g}"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        form = super().schema
+        return {**form, "enum": form["enum"][::-1]} if "enum" in form else form
+
+
 Field = NumberField | LabelField | TextField
 _KINDS: Mapping[str, type[Field]] = {field.kind: field for field in (NumberField, LabelField, TextField)}
 
@@ -282,6 +296,11 @@ class Rubric:
         return tuple(field for field in self.fields if not isinstance(field, TextField))
 
     @property
+    def reversed(self) -> Rubric:
+        """The rubric with its fields, their labels and their numbers in reverse order."""
+        return Rubric(self.instructions, [_reverse(field) for field in reversed(self.fields)])
+
+    @property
     def fingerprint(self) -> str:
         """A digest of the instructions and fields."""
         fields = [{"kind": field.kind, **asdict(field)} for field in self.fields]
@@ -338,6 +357,14 @@ def _field(entry: Any) -> Field:
         return _KINDS[kind](**{name: value for name, value in entry.items() if name != "kind"})
     except TypeError as error:
         raise FairnessError(f"the field {entry.get('name')!r}: {str(error).partition('() ')[2] or error}") from None
+
+
+def _reverse(field: Field) -> Field:
+    if isinstance(field, LabelField):
+        return replace(field, labels=field.labels[::-1])
+    if isinstance(field, NumberField):
+        return _DescendingField(field.name, field.low, field.high, field.meaning, field.whole)
+    return field
 
 
 GIVEN_TWICE = frozenset({"given twice"})

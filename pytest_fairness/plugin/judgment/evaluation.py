@@ -92,6 +92,7 @@ def threshold_design(item: pytest.Function) -> ThresholdDesign:
         threshold_slices(item.function) if slices is None else slices,
         threshold_exclude(item.function),
         () if sample is None else sample.probe.controls,
+        alone=frozenset() if sample is None else frozenset(sample.probe.grades_of_answers),
     )
 
 
@@ -135,7 +136,10 @@ def evaluate(item: pytest.Function) -> Judgment:
     """Return the verdict of a threshold's test on its own sample."""
     measured = lazy_measured(item.funcargs["measured"])
     look = measured.look
-    return evaluate_on(item, measured.load(), strict_tail=None if look.total == 1 else look.strict_tail)
+    sample = measured.load()
+    labeled = {str(row.get("grade")) for row in measured.read_labels(measured.attempts)}
+    design = replace(threshold_design(item), judges=tuple(measured.judges), labeled=frozenset(labeled))
+    return evaluate_on(item, sample, strict_tail=None if look.total == 1 else look.strict_tail, design=design)
 
 
 def _seed(item: pytest.Function) -> None:

@@ -189,7 +189,7 @@ def calls_by_grader(graders: Mapping[str, Any], prompts: Iterable[int], repetiti
     """Return the most calls of each grader that declares a number; the arguments are those of `most_grader_calls`."""
     counts = [count * repetitions for count in prompts]
     return {
-        name: sum(map(grader.most_questions, counts))
+        name: sum(map(grader.most_questions, counts)) + getattr(grader, "second_questions", lambda _: 0)(sum(counts))
         for name, grader in graders.items()
         if hasattr(grader, "most_questions")
     }

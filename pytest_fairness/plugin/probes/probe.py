@@ -113,6 +113,16 @@ class Probe:
         return read_controls(self.arguments.get("control"))
 
     @property
+    def grades_of_answers(self) -> list[str]:
+        """The names of the grades that depend on an answer alone: of no judge, and not made from other grades."""
+        graders = self.arguments.get("grade", DEFAULT_GRADERS)
+        return [
+            name
+            for name, grader in (graders.items() if isinstance(graders, Mapping) else ())
+            if callable(getattr(grader, "grade", None)) and not hasattr(grader, "graders")
+        ]
+
+    @property
     def harm(self) -> str:
         """The harm that the probe is about; empty without one."""
         return str(self.arguments.get("harm", ""))

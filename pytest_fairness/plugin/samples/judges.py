@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.plugin.probes.marked_tests import get_item_parameter
@@ -18,9 +21,12 @@ from pytest_fairness.plugin.session.session import SESSION
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
+    from pytest_fairness.core.second_gradings import ConsistencyResult, SecondGradingResult
     from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
+    from pytest_fairness.graders.judge.rubric import Level
+    from pytest_fairness.graders.judge.second_grading import SecondGrading
     from pytest_fairness.plugin.probes.probe import Probe
 
 NO_JUDGE = "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture"
@@ -51,7 +57,10 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str
             name: _grader_fixture(grader, request) if isinstance(grader, str) else grader
             for name, grader in declared.items()
         }
-        graders = resolve_judge_graders(graders, probe.function.__name__, request)
+        attempts = request.config.stash[SESSION].work.repetitions(probe) * sum(
+            len(item.prompts) for item in probe.items
+        )
+        graders = resolve_judge_graders(graders, probe.function.__name__, request, attempts)
         for name, grader in graders.items():
             check_grader(name, grader)
     except FairnessError as error:
@@ -76,8 +85,17 @@ def _grader_fixture(name: str, request: pytest.FixtureRequest) -> Any:
     )
 
 
-def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return the graders of a mark, with the graders of each `Judge` in its place."""
+def resolve_judge_graders(
+    graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest, attempts: int = 0
+) -> dict[str, Any]:
+    """Return the graders of a mark, with the graders of each `Judge` in its place.
+
+    Args:
+        graders: The graders of the mark.
+        probe: The name of the probe, for messages.
+        request: The request of the test's fixture.
+        attempts: The number of attempts of the sample, of which a judge may grade a part twice.
+    """
     resolved: dict[str, Any] = {}
     for name, grader in graders.items():
         try:
@@ -85,8 +103,11 @@ def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytes
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
                 grader.bind_models(fairness.models.resolve, fairness.models.resolve(judge) if judge else None)
-            is_judged = judge_of(grader) is not None
-            added = grader.graders(name, _resolve_judge_models(grader, request)) if is_judged else {name: grader}
+            if judge_of(grader) is None:
+                added = {name: grader}
+            else:
+                models = _resolve_judge_models(grader, request)
+                added = grader.graders(name, models) | _second_grading(grader, name, models, attempts)
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
         for grade in added:
@@ -98,6 +119,17 @@ def resolve_judge_graders(graders: Mapping[str, Any], probe: str, request: pytes
                 )
         resolved |= added
     return resolved
+
+
+def _second_grading(
+    grader: Judge | JudgeFallback, name: str, models: Sequence[Model], attempts: int
+) -> dict[str, SecondGrading]:
+    """Return the second grading of a judge by its name; none for a sample in which it would show nothing."""
+    from pytest_fairness.graders.judge.second_grading import name_second_grading
+
+    again = grader.second_grading(name, models)
+    sized = None if again is None else again.sized(attempts)
+    return {} if sized is None else {name_second_grading(name): sized}
 
 
 def judge_of(grader: Any) -> Judge | None:
@@ -191,11 +223,15 @@ def summarize_judges(
     from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.graders.judge.fallback import JudgeFallbackGrader
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
+    from pytest_fairness.graders.judge.second_grading import SecondGrading, name_second_grading
 
     def result(name: str, models: Sequence[Model], **more: Any) -> JudgeResult:
         own = [model.name for model in models if model.key == subject.key]
-        return JudgeResult(grade=name, models=[model.name for model in models], own=own, **more)
+        again = graders.get(name_second_grading(name))
+        second = summarize_second(again, attempts) if isinstance(again, SecondGrading) else None
+        return JudgeResult(grade=name, models=[model.name for model in models], own=own, second=second, **more)
 
+    known_kinds = JudgeGrader | JudgePanel | JudgeFallbackGrader
     panels = {name: grader for name, grader in graders.items() if isinstance(grader, JudgePanel)}
     members = {judge for panel in panels.values() for judge in panel.judges}
     results = []
@@ -205,11 +241,73 @@ def summarize_judges(
             results.append(result(name, grader.models, answers=judged))
         elif isinstance(grader, JudgeGrader) and name not in members:
             results.append(result(name, [grader.model]))
+        elif isinstance(grader, SecondGrading) and not isinstance(graders[grader.name], known_kinds):
+            results.append(result(grader.name, grader.models))  # a wrapper of the user's suite
     for name, panel in panels.items():
         # A wrapper in the user's suite may have no model.
         models = [grader.model for judge in panel.judges if isinstance(grader := graders[judge], JudgeGrader)]
         results.append(result(name, models, agreement=_agreement(panel, attempts)))
     return results
+
+
+def summarize_second(again: SecondGrading, attempts: Sequence[GradedAttempt]) -> SecondGradingResult:
+    """Return what the second gradings of a sample show."""
+    from pytest_fairness.core.second_gradings import SecondGradingResult
+    from pytest_fairness.graders.judge.second_grading import FEWEST, name_second_grading
+
+    pairs: dict[str, dict[str, dict[tuple[str, str], tuple[Any, Any]]]] = {name: {} for name in again.fields}
+    values: dict[str, set[Any]] = {name: set() for name in again.fields}
+    twice, judged = set(), 0
+    for graded in attempts:
+        grade = graded.grades[name_second_grading(again.name)]
+        if not grade.detail or grade.ungraded is not None or graded.attempt.answer is None:
+            continue
+        judged += 1
+        # Equal answers to one prompt are judged once.
+        answer = graded.prompt.digest, graded.attempt.answer.text
+        for name in again.fields:
+            first = value_or_none(graded.grades[name])
+            values[name].add(first)
+            if first is not None and name in grade.value:
+                cluster = graded.item.source or graded.item.id
+                pairs[name].setdefault(cluster, {})[answer] = first, grade.value[name]
+                values[name].add(grade.value[name])
+                twice.add(answer)
+    is_constant = not again.marker and len(twice) >= FEWEST and all(len(given) == 1 for given in values.values())
+    return SecondGradingResult(
+        answers=len(twice),
+        judged=judged,
+        consistency={
+            name: find_consistency({cluster: [*own.values()] for cluster, own in pairs[name].items()}, field.level)
+            for name, field in again.fields.items()
+        },
+        constant=", ".join(f"{name} {given.pop()}" for name, given in values.items()) if is_constant else "",
+    )
+
+
+def find_consistency(pairs: Mapping[Hashable, Sequence[tuple[Any, Any]]], level: Level) -> ConsistencyResult:
+    """Return the agreement of first and second grades.
+
+    Args:
+        pairs: Both grades of each answer, by cluster.
+        level: As for `krippendorff`.
+    """
+    from pytest_fairness.core.second_gradings import ConsistencyResult
+    from pytest_fairness.graders.judge.agreement import jackknifed
+    from pytest_fairness.stats.quantiles import t_quantile
+
+    alpha, error = jackknifed(pairs, level)
+    answers = sum(map(len, pairs.values()))
+    counts = Counter(value for own in pairs.values() for pair in own for value in pair)
+    alike = sum(count**2 for count in counts.values()) / max(1, counts.total()) ** 2
+    reach = t_quantile(0.025, len(pairs) - 1) * error if len(pairs) > 1 else math.nan
+    return ConsistencyResult(
+        answers=answers,
+        alpha=finite(alpha),
+        low=finite(alpha - reach),
+        high=finite(alpha + reach),
+        by_chance=answers * (1 - alike),
+    )
 
 
 def _agreement(panel: JudgePanel, attempts: Sequence[GradedAttempt]) -> dict[str, float | None]:

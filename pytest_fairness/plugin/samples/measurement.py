@@ -151,6 +151,8 @@ class LazyMeasured:
         """Samples by the number of the look."""
         self._views: dict[Look, Measured] = {}
         """Metrics by look, since thresholds may look at one sample with different confidences."""
+        self._judges: dict[int, list[JudgeResult]] = {}
+        """The judges by the number of the look; of the last one only."""
         self.cause: tuple[str, int] | None = None
         """The most frequent error, and its number of attempts or of requests by graders."""
         try:
@@ -446,7 +448,11 @@ class LazyMeasured:
     def judges(self) -> list[JudgeResult]:
         """The judges of the current look's sample, and their agreement."""
         sample = self._samples.get(self.look.number)
-        return [] if sample is None else summarize_judges(self.graders, sample.attempts, self.subject)
+        if sample is None:
+            return []
+        if self.look.number not in self._judges:
+            self._judges = {self.look.number: summarize_judges(self.graders, sample.attempts, self.subject)}
+        return self._judges[self.look.number]
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.attempts import AGAIN
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.model_names import WRAPPED
@@ -102,5 +103,7 @@ def conditions(model: str, graders: Mapping[str, str | None], judge: str | None)
     except FairnessError:  # a custom model with a name of its own
         parameters = {}
     shared: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
+    # Whether a judge grades a part twice depends on the size of the sample.
+    graders = {name: fingerprint for name, fingerprint in graders.items() if not name.endswith(AGAIN)}
     shared |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}
     return shared if judge is None else shared | {"the judge": judge}

@@ -63,7 +63,7 @@ def metrics(project: Project) -> dict[str, float]:
 
 def faulty(answer: str) -> dict[str, Any]:
     """Return grades that depend on the question, with faults in about every third."""
-    rng = random.Random(answer.partition("END QUESTION")[0].partition("\n")[2].partition("\n")[2])
+    rng = random.Random(answer.partition("BEGIN QUESTION")[2].partition("END QUESTION")[0].partition("\n")[2])
     if rng.random() < 0.6:
         return GRADES
     return GRADES | {"accuracy": 1, "dir_acc": "anti_power", "acc_severity": "moderate"}
@@ -77,7 +77,9 @@ def test_full_run_resumes_where_it_stopped(project: Project, server: CountingSer
     assert server.calls.total() == 260
     server.refuse_after = None
     output = run(project, *models_of(server), mode=N2)
-    assert (server.of("answerer"), server.of("judge")) == (200, 200)
+    again = project.rows()[0]["judges"][0]["second"]["answers"]
+    assert 70 < again < 130
+    assert (server.of("answerer"), server.of("judge")) == (200, 200 + again)
     assert set(server.calls.values()) == {1}
     assert project.results()["run"]["attempts"] == 200
     assert {row["verdict"] for row in project.rows()} <= {"fair", "unfair", "undecided"}
@@ -114,7 +116,7 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
 def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
     server.answer = lambda question: "[ERROR] upstream timed out" if "ompanies" in question else f"Known: {question}"
     run(project, *models_of(server), "--fairness-sample=25")
-    errors = 50 - server.of("judge")
+    errors = 50 - server.of("judge") // 2  # each of so few answers is graded twice
     assert errors
     row = next(row for row in project.results()["metrics"] if row["metric"] == "adjusted_index")
     assert row["ungraded"] == {"all": errors}
