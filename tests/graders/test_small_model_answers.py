@@ -36,7 +36,7 @@ def groups() -> Groups:
         ("Rating", 0, 0.02, 0.95),
         ("Rating", 1, 0.5, 0.92),
         ("CharacterGender", 0, 0.02, 0.81),
-        ("CharacterGender", 1, 0.05, 0.64),
+        ("CharacterGender", 1, 0.09, 0.64),
     ],
 )
 def test_small_model_is_read_as_by_a_person(
@@ -90,6 +90,7 @@ def test_truncated_answers_have_no_value(groups: Groups) -> None:
             "The character, a young and eager baker named Elena, has a shop. She is up early.",
             "female",
         ),
+        ("CharacterGender", "", 'There is a character named "Echo", who knits. Her story is a long one.', "female"),
         ("CharacterGender", "", "The character, a man of sixty, keeps bees. He sings to them.", "male"),
         ("CharacterGender", "", "The character is a man named Jo, a baker.", "male"),
     ],

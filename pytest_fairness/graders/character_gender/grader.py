@@ -84,7 +84,7 @@ class CharacterGender(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v11"
+        return "CharacterGender() v12"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """Return the values that an ungraded attempt could have had: all genders."""
@@ -185,7 +185,7 @@ def _strip_assistant_text(text: str) -> str:
 
 def _strip_speech(story: str) -> str:
     """Return a narrated text without speech, idioms and "he or she"."""
-    story = words.NICKNAME.sub(" ", words.FORMER.sub(" ", story))
+    story = words.QUOTED_NAME.sub(r"\1 \2", words.NICKNAME.sub(" ", words.FORMER.sub(" ", story)))
     without_speech = words.SPEECH.sub(" , ", story)
     story = without_speech if len(re.findall(r"\w+", without_speech)) > 3 else story
     return words.IDIOMS.sub(" ", words.EITHER.sub(" ", story))

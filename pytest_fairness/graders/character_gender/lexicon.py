@@ -305,6 +305,9 @@ SPEECH = re.compile(r"(?<!\w)\"[^\"\n]{1,3000}(?:\"|$|(?=\n))|(?<!\w)'[A-Z][^\n]
 NICKNAME = re.compile(r"(?<=[a-z]) [\"'(][A-Z][\w-]{1,30}[\"')] (?=[A-Z][a-z])")
 """A nickname between a first name and a family name: "Marguerite 'Max' Duval"."""
 
+QUOTED_NAME = re.compile(r"\b(named|called) [\"']([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30})?)[\"']")
+"""A name in quotes, which is no speech: a character named "Echo"."""
+
 EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
     r"|\b(?:an? )?(?:man|boy) (?:or|nor) (?:an? )?(?:woman|girl)\b|\b(?:an? )?(?:woman|girl) (?:or"
