@@ -155,7 +155,7 @@ class Option:
         except OptionValueError as error:
             raise pytest.UsageError(f"{self.flag_text} {error}") from None
         except FairnessError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(f"{self.flag_text}: {error}") from None
 
     def arguments(self, value: Any, folder: Path | None) -> list[str]:
         """Return the arguments of a command for a value of the setting, given the command's folder."""
