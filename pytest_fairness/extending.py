@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_fairness.cli.arguments import Commands, add_command, add_store
     from pytest_fairness.cli.arguments import number as number_argument
     from pytest_fairness.cli.arguments import whole_number as whole_number_argument
-    from pytest_fairness.core import event_loops, finish_reasons, json_text, message_roles
+    from pytest_fairness.core import event_loops, field_readers, finish_reasons, json_text, message_roles
     from pytest_fairness.core.attempts import Attempt, value_or_none
     from pytest_fairness.core.clock import Clock
     from pytest_fairness.core.declarative_grader import DeclarativeGrader
@@ -54,11 +54,12 @@ if TYPE_CHECKING:
     from pytest_fairness.core.results import RunResults
     from pytest_fairness.core.search_results import FlipResult, SearchResult
     from pytest_fairness.core.secrets import redacted, secrets_in
+    from pytest_fairness.core.serialization import UNWRITTEN, checked
     from pytest_fairness.core.system_prompts import system_prompt_of
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
-    from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
+    from pytest_fairness.core.toml_files import TomlFile
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
     from pytest_fairness.engine.engine import Engine
@@ -110,7 +111,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__, {
         "cli.arguments": "Commands add_command add_store number_argument=number whole_number_argument=whole_number",
-        "core": "event_loops finish_reasons json_text message_roles",
+        "core": "event_loops field_readers finish_reasons json_text message_roles",
         "core.attempts": "Attempt value_or_none",
         "core.clock": "Clock",
         "core.declarative_grader": "DeclarativeGrader",
@@ -135,11 +136,12 @@ else:
         "core.results": "RunResults",
         "core.search_results": "FlipResult SearchResult",
         "core.secrets": "redacted secrets_in",
+        "core.serialization": "UNWRITTEN checked",
         "core.system_prompts": "system_prompt_of",
         "core.thinking": "split_thinking",
         "core.threads": "DaemonExecutor",
         "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
-        "core.toml_tables": "TomlTable parse_tables read_toml_text written_text",
+        "core.toml_files": "TomlFile",
         "core.tools": "NoToolsError",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
         "engine.engine": "Engine",
@@ -186,16 +188,15 @@ __all__ = [
     "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
     "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "ProbeSample",
     "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults", "RunStoppedError",
-    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TomlTable",
-    "TransientError", "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
+    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TomlFile",
+    "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
     "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages",
-    "counted", "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown", "event_loops",
-    "extremes_of", "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings",
-    "install", "is_number", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
-    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
-    "parse_tables", "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records",
-    "read_toml_text", "redacted", "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample",
-    "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element", "svg_lines",
-    "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "write_lines", "write_text",
-    "written_text",
+    "checked", "counted", "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown",
+    "event_loops", "extremes_of", "field_readers", "fingerprint_of", "finish_reasons", "finite", "format_level",
+    "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects", "json_text",
+    "largest_unpacked", "lasting_imports", "likelihoods_of", "log_probability", "message_roles", "model_parameters",
+    "negated", "number_argument", "one_line", "paused_collection", "phrases", "read_aliases", "read_document",
+    "read_environment", "read_records", "redacted", "release_sentence", "resolve_model", "sampled_digest", "secrets_in",
+    "select_sample", "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "svg_element",
+    "svg_lines", "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "write_lines", "write_text",
 ]  # fmt: skip

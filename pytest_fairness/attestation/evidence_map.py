@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pytest_fairness import FairnessError
 from pytest_fairness.extending import (
+    UNWRITTEN,
     EvidenceResult,
     EvidenceThreshold,
     ThresholdResult,
-    TomlTable,
-    did_you_mean,
-    parse_tables,
-    read_toml_text,
-    written_text,
+    TomlFile,
+    checked,
+    field_readers,
 )
 
 TABLE = "clause"
-FIELDS = ("framework", "clause", "subject", "relation", "source", "match")
-OPTIONAL_FIELDS = ("status",)
-RULE_FIELDS = ("suite", "probe", "threshold", "harm", "attribute")
-"""The properties of a threshold that rules can match."""
 SHIPPED = Path(__file__).with_name("evidence.toml")
 _WAY_OUT = "docs/evidence.md has an example"
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
@@ -39,22 +33,64 @@ Rule = Mapping[str, Sequence[str]]
 """Patterns by property: a threshold matches if one pattern of each property does."""
 
 
+def _address(value: object) -> str:
+    text = field_readers.line_of_text(value)
+    if not _ADDRESS.fullmatch(text):
+        raise ValueError("write an address that begins with https://")
+    return text
+
+
+_patterns = field_readers.texts_of('write a list of texts, such as ["*"]')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenRule:
+    """The properties of a threshold that a rule can match."""
+
+    suite: Sequence[str] = checked(_patterns, default=())
+    probe: Sequence[str] = checked(_patterns, default=())
+    threshold: Sequence[str] = checked(_patterns, default=())
+    harm: Sequence[str] = checked(_patterns, default=())
+    attribute: Sequence[str] = checked(_patterns, default=())
+
+
+RULE_FIELDS = tuple(field.name for field in fields(_WrittenRule))
+"""The properties of a threshold that rules can match."""
+
+
+def _rules(written: Sequence[_WrittenRule]) -> tuple[Rule, ...]:
+    rules = tuple({name: patterns for name in RULE_FIELDS if (patterns := getattr(rule, name))} for rule in written)
+    if not all(rules):
+        raise ValueError(f"a rule is empty: name at least one of {', '.join(RULE_FIELDS)}")
+    return rules
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One clause of the map."""
+    """One clause of the map, as an entry has it."""
 
-    entry: EvidenceResult
-    """The entry of the results file, without thresholds."""
-    rules: Sequence[Rule]
+    framework: str = checked(field_readers.line_of_text)
+    clause: str = checked(field_readers.line_of_text)
+    subject: str = checked(field_readers.line_of_text)
+    relation: str = checked(field_readers.line_of_text)
+    status: str = checked(field_readers.line_of_text, default="")
+    source: str = checked(_address)
+    match: Sequence[Rule] = checked(
+        _rules,
+        written=Sequence[_WrittenRule],
+        rule='write a list of rules, as in [{suite = ["hiring"], attribute = ["gender"]}]',
+    )
+    where: str = field(default="", metadata=UNWRITTEN)
+    """The file and the line of the entry."""
 
     @property
     def key(self) -> tuple[str, str]:
         """Its framework and name, which identify it."""
-        return self.entry.framework, self.entry.clause
+        return self.framework, self.clause
 
     def matches(self, row: ThresholdResult) -> bool:
         """Return whether a threshold is relevant to the clause: whether it matches one of the rules."""
-        return any(rule_matches(rule, row) for rule in self.rules)
+        return any(rule_matches(rule, row) for rule in self.match)
 
 
 def rule_matches(rule: Rule, row: ThresholdResult) -> bool:
@@ -103,7 +139,7 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
     if path is None:
         return [*clauses]
     try:
-        own = parse_clauses(read_toml_text(path), path.name)
+        own = _clauses(TomlFile.read(path, path.name))
     except FileNotFoundError:
         raise FairnessError(f"pyproject.toml: evidence names {path}: there is no such file; {_WAY_OUT}") from None
     own_keys = {clause.key for clause in own}
@@ -112,57 +148,15 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
 
 @cache
 def _shipped_clauses() -> tuple[Clause, ...]:
-    return tuple(parse_clauses(SHIPPED.read_text(encoding="utf-8"), "pytest-fairness"))
+    return tuple(_clauses(TomlFile.read(SHIPPED, "pytest-fairness")))
 
 
-def parse_clauses(text: str, name: str) -> list[Clause]:
-    """Return the clauses in the text of a map; ``name`` is the name of the file in errors."""
+def _clauses(file: TomlFile) -> list[Clause]:
     clauses: dict[tuple[str, str], Clause] = {}
-    for table in parse_tables(text, name, TABLE, _WAY_OUT):
-        clause = _clause(table)
+    for clause, context in file.records(Clause, TABLE, _WAY_OUT):
         if (first := clauses.setdefault(clause.key, clause)) is not clause:
-            raise FairnessError(
-                f"{table.where}: {' '.join(clause.key)!r} is at {first.entry.where} too: keep one entry"
-            )
+            raise context.error(f"{' '.join(clause.key)!r} is at {first.where} too: keep one entry")
     return list(clauses.values())
-
-
-def _clause(table: TomlTable) -> Clause:
-    table.check_fields(FIELDS, OPTIONAL_FIELDS, _WAY_OUT)
-    names = ("framework", "clause", "subject", "relation", *(name for name in OPTIONAL_FIELDS if name in table.content))
-    texts: dict[str, Any] = {name: table.field(name, written_text) for name in names}
-    entry = EvidenceResult(
-        **texts,
-        source=table.field("source", _address),
-        where=table.where,
-    )
-    return Clause(entry=entry, rules=table.field("match", _rules))
-
-
-def _address(value: object) -> str:
-    text = written_text(value)
-    if not _ADDRESS.fullmatch(text):
-        raise ValueError("write an address that begins with https://")
-    return text
-
-
-def _rules(value: object) -> tuple[Rule, ...]:
-    if not isinstance(value, list) or not all(isinstance(rule, dict) for rule in value):
-        raise ValueError('write a list of rules, as in [{suite = ["hiring"], attribute = ["gender"]}]')
-    return tuple(map(_rule, value))
-
-
-def _rule(rule: Mapping[str, object]) -> Rule:
-    if not rule:
-        raise ValueError(f"a rule is empty: name at least one of {', '.join(RULE_FIELDS)}")
-    patterns = {}
-    for name, value in rule.items():
-        if name not in RULE_FIELDS:
-            raise ValueError(f"a rule has no {name!r}; {did_you_mean(name, RULE_FIELDS)}")
-        if not isinstance(value, list) or not value or not all(isinstance(text, str) and text for text in value):
-            raise ValueError(f'write a list of texts after {name}, such as ["*"]')
-        patterns[name] = tuple(value)
-    return patterns
 
 
 class EvidenceMap:
@@ -191,5 +185,16 @@ class EvidenceMap:
                 if clause.matches(row)
             ]
             if thresholds:
-                results.append(replace(clause.entry, thresholds=thresholds))
+                results.append(
+                    EvidenceResult(
+                        framework=clause.framework,
+                        clause=clause.clause,
+                        subject=clause.subject,
+                        relation=clause.relation,
+                        status=clause.status,
+                        source=clause.source,
+                        where=clause.where,
+                        thresholds=thresholds,
+                    )
+                )
         return results

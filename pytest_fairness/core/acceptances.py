@@ -7,8 +7,8 @@ end of its interval: a later estimate beyond that end is worse than what was acc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,55 +16,106 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEst
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED, FILE, NOT_NEEDED, NOT_USED
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.field_readers import day, line_of_text, matching, number, some_text
 from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.serialization import UNWRITTEN, RecordContext, checked, read_fields
 from pytest_fairness.core.threshold_results import Bounds, ThresholdResult
-from pytest_fairness.core.toml_tables import (
-    TomlTable,
-    line_of_text,
-    parse_tables,
-    read_toml_text,
-    shown_value,
-    table_blocks,
-    written_text,
-)
+from pytest_fairness.core.toml_files import TomlFile
 
 TABLE = "accepted"
 LONGEST = timedelta(days=366)
 """The longest time for which a verdict can be accepted."""
-FIELDS = ("threshold", "title", "model", "probe", "verdict", "estimates", "items", "graders", "on", "until", "by",
-          "reason", "run")  # fmt: skip
-ESTIMATE_FIELDS = ("metric", "slice", "verdict", "estimate", "interval", "bounds")
 ACCEPTABLE = ("unfair", "undecided")
 _WAY_OUT = "`pytest-fairness accept` writes such entries"
+
+
+_verdict = matching(ACCEPTABLE.__contains__, f"only {' or '.join(ACCEPTABLE)} can be accepted")
+
+
+def _interval(value: object) -> tuple[float, float]:
+    if (
+        not isinstance(value, list)
+        or len(value) != 2
+        or not all(is_number(end) and math.isfinite(end) for end in value)
+    ):
+        raise ValueError("write [LOW, HIGH], two finite numbers")
+    return float(value[0]), float(value[1])
+
+
+def _bounds(value: object) -> Bounds:
+    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)):
+        raise ValueError("write [LOW, HIGH], -inf or inf where there is none")
+    low, high = map(float, value)
+    if math.isnan(low) or math.isnan(high) or low > high or (low == -math.inf and high == math.inf):
+        raise ValueError("write [LOW, HIGH], the first at most the second, one of them finite")
+    return (None if low == -math.inf else low), (None if high == math.inf else high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenEstimate:
+    """An estimate as an entry has it."""
+
+    metric: str = checked(some_text)
+    slice: Mapping[str, str] = checked(dict, written=Mapping[str, str], rule="it must be a table of texts")
+    verdict: str = checked(_verdict)
+    estimate: float = checked(number())
+    interval: tuple[float, float] = checked(_interval)
+    bounds: Bounds = checked(_bounds)
+
+
+def _estimates(written: Sequence[_WrittenEstimate]) -> tuple[FailingEstimate, ...]:
+    if not written:
+        raise ValueError("write a list of tables {metric, slice, verdict, estimate, interval, bounds}")
+    if not all(part.interval[0] <= part.estimate <= part.interval[1] for part in written):
+        raise ValueError("an estimate lies in its interval")
+    names = [(part.metric, sorted(part.slice.items())) for part in written]
+    if any(name in names[:index] for index, name in enumerate(names)):
+        raise ValueError("one estimate is there twice")
+    return tuple(
+        FailingEstimate(
+            metric=part.metric,
+            slice=part.slice,
+            verdict=part.verdict,
+            value=float(part.estimate),
+            low=part.interval[0],
+            high=part.interval[1],
+            bounds=part.bounds,
+        )
+        for part in written
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
     """One accepted verdict of a threshold on a model."""
 
-    threshold: str
+    threshold: str = checked(some_text)
     """The id of its test."""
-    title: str
-    model: str
-    probe: str
-    verdict: str
+    title: str = checked(some_text)
+    model: str = checked(some_text)
+    probe: str = checked(some_text)
+    verdict: str = checked(_verdict)
     """``unfair`` or ``undecided``."""
-    estimates: Sequence[FailingEstimate]
+    estimates: Sequence[FailingEstimate] = checked(
+        _estimates,
+        written=Sequence[_WrittenEstimate],
+        rule="write a list of tables {metric, slice, verdict, estimate, interval, bounds}",
+    )
     """Every estimate that did not hold its bounds, with its interval."""
-    items: str
+    items: str = checked(some_text)
     """A digest of the probe's items."""
-    graders: str
+    graders: str = checked(some_text)
     """A digest of the fingerprints of its graders."""
-    on: date
+    on: date = checked(day)
     """The day of the decision."""
-    until: date
+    until: date = checked(day)
     """The last day on which it holds."""
-    by: str
-    reason: str
-    run: str
+    by: str = checked(line_of_text)
+    reason: str = checked(line_of_text)
+    run: str = checked(some_text)
     """The run whose verdict was accepted."""
-    where: str = ""
+    where: str = field(default="", metadata=UNWRITTEN)
     """The file and the line of the entry."""
 
     def result(self, state: str = NOT_USED, why: str = "") -> AcceptanceResult:
@@ -203,10 +254,10 @@ def read_acceptances(path: Path) -> list[Acceptance]:
         FairnessError: An entry is malformed, or there twice; in one line, with file and line.
     """
     try:
-        text = read_toml_text(path)
+        file = TomlFile.read(path, path.name)
     except FileNotFoundError:
         return []
-    return parse_acceptances(text, path.name)
+    return _acceptances(file)
 
 
 def parse_acceptances(text: str, name: str = FILE) -> list[Acceptance]:
@@ -219,50 +270,20 @@ def parse_acceptances(text: str, name: str = FILE) -> list[Acceptance]:
     Raises:
         FairnessError: As of `read_acceptances`.
     """
-    acceptances = [_acceptance(table) for table in parse_tables(text, name, TABLE, _WAY_OUT)]
+    return _acceptances(TomlFile.parse(text, name))
+
+
+def _acceptances(file: TomlFile) -> list[Acceptance]:
     entries: dict[tuple[str, str], Acceptance] = {}
-    for acceptance in acceptances:
+    for acceptance, context in file.records(Acceptance, TABLE, _WAY_OUT):
+        if problem := until_problem(acceptance.on, acceptance.until):
+            raise context.error(problem, "until")
         key_ = acceptance.threshold, acceptance.model
-        if key_ in entries:
-            raise FairnessError(
-                f"{acceptance.where}: {acceptance.threshold!r} on {acceptance.model!r} is accepted at "
-                f"{entries[key_].where} too: keep one entry"
+        if (first := entries.setdefault(key_, acceptance)) is not acceptance:
+            raise context.error(
+                f"{acceptance.threshold!r} on {acceptance.model!r} is accepted at {first.where} too: keep one entry"
             )
-        entries[key_] = acceptance
-    return acceptances
-
-
-def entry_lines(text: str, index: int) -> tuple[int, int]:
-    """Return the lines of an entry, from 0: its first, and the one behind its last value.
-
-    Comments and empty lines before the next entry are left to that.
-    """
-    line, block = table_blocks(text, TABLE)[index]
-    lines = block.splitlines()
-    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return line - 1, line - 1 + len(lines)
-
-
-def _acceptance(table: TomlTable) -> Acceptance:
-    table.check_fields(FIELDS, way_out=_WAY_OUT)
-    verdict = table.field("verdict", line_of_text)
-    if verdict not in ACCEPTABLE:
-        raise table.error("verdict", f"verdict is {verdict!r}: only {' or '.join(ACCEPTABLE)} can be accepted")
-    on, until = table.field("on", _day), table.field("until", _day)
-    if problem := until_problem(on, until):
-        raise table.error("until", problem)
-    names = ("threshold", "title", "model", "probe", "items", "graders", "run")
-    return Acceptance(
-        **{name: table.field(name, line_of_text) for name in names},
-        verdict=verdict,
-        estimates=table.field("estimates", _estimates),
-        on=on,
-        until=until,
-        by=table.field("by", written_text),
-        reason=table.field("reason", written_text),
-        where=table.where,
-    )
+    return list(entries.values())
 
 
 def until_problem(on: date, until: date) -> str:
@@ -272,66 +293,6 @@ def until_problem(on: date, until: date) -> str:
     if until > on + LONGEST:
         return f"until is {until}: it must lie at most a year after the decision of {on}"
     return ""
-
-
-def _day(value: object) -> date:
-    if type(value) is not date:  # a datetime is a date, too
-        raise ValueError("write a date without quotes, as in 2026-12-31")
-    return value
-
-
-def _estimates(value: object) -> tuple[FailingEstimate, ...]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("write a list of tables {metric, slice, verdict, estimate, interval, bounds}")
-    estimates = tuple(map(_estimate, value))
-    names = [(part.metric, sorted(part.slice.items())) for part in estimates]
-    if any(name in names[:index] for index, name in enumerate(names)):
-        raise ValueError("one estimate is there twice")
-    return estimates
-
-
-def _estimate(value: object) -> FailingEstimate:
-    if not isinstance(value, dict) or set(value) != set(ESTIMATE_FIELDS):
-        raise ValueError(f"each estimate has exactly {', '.join(ESTIMATE_FIELDS)}")
-    if value["verdict"] not in ACCEPTABLE:
-        raise ValueError(f"the verdict of an estimate is {' or '.join(ACCEPTABLE)}")
-    if not isinstance(value["slice"], dict) or not all(isinstance(text, str) for text in value["slice"].values()):
-        raise ValueError("the slice of an estimate is a table of texts")
-    low, high = _interval(value["interval"])
-    estimate = _number(value["estimate"])
-    if not low <= estimate <= high:
-        raise ValueError("an estimate lies in its interval")
-    return FailingEstimate(
-        metric=line_of_text(value["metric"]),
-        slice=value["slice"],
-        verdict=value["verdict"],
-        value=estimate,
-        low=low,
-        high=high,
-        bounds=_bounds(value["bounds"]),
-    )
-
-
-def _interval(value: object) -> tuple[float, float]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError("an interval is [LOW, HIGH], two numbers")
-    low, high = map(_number, value)
-    return low, high
-
-
-def _bounds(value: object) -> Bounds:
-    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)):
-        raise ValueError("bounds are [LOW, HIGH], -inf or inf where there is none")
-    low, high = map(float, value)
-    if math.isnan(low) or math.isnan(high) or low > high or (low == -math.inf and high == math.inf):
-        raise ValueError("bounds are [LOW, HIGH], the first at most the second")
-    return (None if low == -math.inf else low), (None if high == math.inf else high)
-
-
-def _number(value: object) -> float:
-    if not is_number(value) or not math.isfinite(value):
-        raise ValueError("estimates and intervals are finite numbers")
-    return float(value)
 
 
 def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: date, until: date) -> Acceptance:
@@ -360,12 +321,7 @@ def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: d
             raise FairnessError(f"{name}: the interval of {_name(part)} has no end: measure more items first")
     if problem := until_problem(on, until):
         raise FairnessError(problem)
-    texts = {}
-    for key_, text in (("by", by), ("reason", reason)):
-        try:
-            texts[key_] = written_text(text)
-        except ValueError as error:
-            raise FairnessError(f"{key_} is {shown_value(text)}: {error}") from None
+    texts = read_fields({"by": line_of_text, "reason": line_of_text}, {"by": by, "reason": reason}, RecordContext())
     return Acceptance(
         threshold=row.stored_id,
         title=row.threshold,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.serialization import KeyPath, RecordContext
+from pytest_fairness.core.toml_files import TomlFile
 
 TOOL = "pytest-fairness"
 _MISSPELLED = "pytest_fairness"
@@ -17,11 +18,9 @@ PYPROJECT = "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Pyproject:
-    """The content of a ``pyproject.toml``; empty where there is none."""
+    """The tables of this plugin in a ``pyproject.toml``; none where there is no such file."""
 
-    path: Path
-    text: str = ""
-    document: Mapping[str, Any] = field(default_factory=dict)
+    file: TomlFile
 
     @classmethod
     def read(cls, root: Path) -> Pyproject:
@@ -32,20 +31,15 @@ class Pyproject:
         """
         path = root / PYPROJECT
         try:
-            text = path.read_text(encoding="utf-8")
+            file = TomlFile.read(path)
         except FileNotFoundError:
-            return cls(path)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise FairnessError(f"{path} cannot be read: {reason}") from None
-        from pytest_fairness.core.toml_tables import parse_toml
-
-        document = parse_toml(text, str(path))
-        file = cls(path, text, document)
-        tools = document.get("tool")
-        if isinstance(tools, dict) and (misspelled := TOOL.replace("-", "_")) in tools:
-            raise FairnessError(f"{file.where(misspelled)}: [tool.{misspelled}] is not read: write [tool.{TOOL}]")
-        return file
+            return cls(TomlFile(path, str(path)))
+        tools = file.document.get("tool")
+        if isinstance(tools, dict) and _MISSPELLED in tools:
+            raise FairnessError(
+                f"{file.where('tool', _MISSPELLED)}: [tool.{_MISSPELLED}] is not read: write [tool.{TOOL}]"
+            )
+        return cls(file)
 
     @classmethod
     def read_ours(cls, root: Path) -> Pyproject:
@@ -55,7 +49,12 @@ class Pyproject:
             content = path.read_bytes()
         except OSError:
             content = b""
-        return cls.read(root) if TOOL.encode() in content else cls(path)
+        return cls.read(root) if TOOL.encode() in content else cls(TomlFile(path, str(path)))
+
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self.file.path
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """Return the table ``[tool.pytest-fairness.NAMES]``; empty where there is none.
@@ -63,38 +62,20 @@ class Pyproject:
         Raises:
             FairnessError: The value is no table; the message ends with the way out.
         """
-        value: Any = self.document
-        if isinstance(tools := self.document.get("tool"), dict) and _MISSPELLED in tools:
-            line = self.text.count("\n", 0, self.text.find(_MISSPELLED)) + 1
-            raise FairnessError(f"{self.path}:{line}: [tool.{_MISSPELLED}] is not read: write [tool.{TOOL}]")
+        value: Any = self.file.document
+        path: KeyPath = ()
         for name in ("tool", TOOL, *names):
+            path = (*path, name)
             value = value.get(name, {})
             if not isinstance(value, dict):
-                raise FairnessError(f"{self.where(name)}: {name!r} is no table: {way_out}")
+                raise FairnessError(f"{self.file.where(*path)}: {name!r} is no table: {way_out}")
         table: Mapping[str, Any] = value
         return table
 
-    def line_of(self, key: str, table: str = "") -> int:
-        """Return the line of a key (within a table, if one is given), else of the table of that name.
+    def where(self, *names: str) -> str:
+        """Return the file and line of a key below ``[tool.pytest-fairness]``, else of the nearest table around it."""
+        return self.file.where("tool", TOOL, *names)
 
-        A key that is a table of its own has the line of its header. If there is neither, the line of the plugin's
-        first table.
-        """
-        own = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table)}["']?\s*\.\s*["']?{re.escape(key)}["']?\s*\]"""
-        header = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table or key)}["']?\s*\]"""
-        named = rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*="""
-        start = re.search(header, self.text) if table else None
-        inside = re.compile(named).search(self.text, start.end() if start else 0)
-        for match in (
-            re.search(own, self.text) if table else None,
-            inside,
-            re.search(header, self.text),
-            re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text),
-        ):
-            if match:
-                return self.text.count("\n", 0, match.end()) + 1
-        return 1
-
-    def where(self, key: str) -> str:
-        """Return the file and line of a key."""
-        return f"{self.path}:{self.line_of(key)}"
+    def context(self, *names: str, subject: str = "", prefix: str = "", way_out: str = "") -> RecordContext:
+        """Return the context of a table below ``[tool.pytest-fairness]``, as of `TomlFile.context`."""
+        return self.file.context("tool", TOOL, *names, subject=subject, prefix=prefix, way_out=way_out)

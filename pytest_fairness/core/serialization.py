@@ -1,16 +1,21 @@
-"""Frozen dataclasses to JSON and back, and their JSON Schema, all three from the types of their fields."""
+"""Records: dataclasses that are read from what a program or a person wrote, to JSON and back, and their JSON Schema.
+
+The types of the fields decide; a field may have a reader of its own, for a range or another form. A `RecordContext`
+names the file and the line in errors.
+"""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from datetime import date
 from enum import Enum
 from functools import cache, partial
 from itertools import repeat
-from typing import Any, Self, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 
 OPTIONAL: Mapping[str, Any] = types.MappingProxyType({"optional": True})
 """Metadata of a field that JSON leaves out where it is None."""
@@ -19,22 +24,95 @@ FLAT: Mapping[str, Any] = types.MappingProxyType({"flat": True})
 """Metadata of a field whose record has no object of its own in JSON: its fields stand among those of its holder."""
 
 
+UNWRITTEN: Mapping[str, Any] = types.MappingProxyType({"unwritten": True})
+"""Metadata of a field that nobody writes: `read_record` leaves it at its default."""
+
+T = TypeVar("T")
+KeyPath = tuple[str | int, ...]
+"""Keys and indices that lead to a value."""
+Reader = Callable[[Any], Any]
+"""A function that returns the value of a field from what was written; it raises `ValueError` with the broken rule."""
+
+
+def _nowhere(_: KeyPath) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordContext:
+    """The place where a record was written, and the words for it in errors."""
+
+    subject: str = "it"
+    """The record: ``an entry``, ``@pytest.mark.probe``."""
+    prefix: str = ""
+    """The text before the name of a field: ``assumptions.``."""
+    noun: str = "field"
+    form: str = "an object"
+    """The form of a record: ``a table`` in TOML."""
+    way_out: str = ""
+    """The end of errors about fields that are missing."""
+    locate: Callable[[KeyPath], str] = _nowhere
+    """A function that returns the file and line of a field: ``accepted.toml:12: ``."""
+
+    def name(self, path: KeyPath) -> str:
+        """Return the name of a value.
+
+        >>> RecordContext(prefix="run.").name(("looks", 2, "at")), RecordContext("an entry").name(())
+        ('run.looks[2].at', 'an entry')
+        """
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+        return self.prefix + "".join(parts).removeprefix(".") if path else self.subject
+
+    def error(self, problem: str, *path: str | int) -> FairnessError:
+        """Return an error about the record, at the line of the value at a path."""
+        return FairnessError(f"{self.locate(path)}{problem}")
+
+    def value_error(self, value: object, rule: str, *path: str | int) -> FairnessError:
+        """Return the error of a value that breaks a rule.
+
+        >>> print(RecordContext().value_error(7, "it must be a text", "title"))
+        title is 7: it must be a text
+        """
+        return self.error(f"{self.name(path)} is {shown_value(value)}: {rule}", *path)
+
+
 class _RefusalError(Exception):
-    """A value that a field cannot hold; its position is built as the error propagates."""
+    """A value that a field cannot hold, or a record with unknown or missing fields; its path is built on its way."""
 
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        self.where = ""
+    def __init__(
+        self,
+        value: Any = None,
+        rule: str = "",
+        *,
+        unknown: str = "",
+        fields: Iterable[str] = (),
+        missing: Sequence[str] = (),
+    ) -> None:
+        self.value, self.rule, self.unknown, self.fields, self.missing = value, rule, unknown, fields, missing
+        self.path: KeyPath = ()
 
-    def under(self, part: str) -> _RefusalError:
-        """Return the same with one more part in front of its position: ``.low``, ``[3]``."""
-        self.where = part + self.where
+    @property
+    def of_record(self) -> bool:
+        """Whether it is about the fields of a record, not a value."""
+        return bool(self.unknown or self.missing)
+
+    def under(self, part: str | int) -> _RefusalError:
+        """Return the same with one more part in front of its path."""
+        self.path = (part, *self.path)
         return self
 
-    def error(self, where: str) -> FairnessError:
-        """Return it in one line, for a document that has this name."""
-        position = where + self.where if where else self.where.removeprefix(".")
-        return FairnessError(f"{position or 'it'} {self.problem}")
+    def error(self, context: RecordContext) -> FairnessError:
+        """Return it in one line, for a record in this context."""
+        subject = context.name(self.path)
+        if self.missing:
+            sign = "=" if context.noun == "argument" else ""
+            names = " and ".join(f"`{name}{sign}`" for name in self.missing)
+            end = f": {context.way_out}" if context.way_out else ""
+            return context.error(f"{subject} needs {names}{end}", *self.path)
+        if self.unknown:
+            problem = f"{subject} has no {context.noun} {self.unknown!r}; {did_you_mean(self.unknown, self.fields)}"
+            return context.error(problem, *self.path, self.unknown)
+        return context.value_error(self.value, self.rule or f"it must be {context.form}", *self.path)
 
 
 Decoder = Callable[[Any], Any]
@@ -44,6 +122,67 @@ Decoder = Callable[[Any], Any]
 def key(name: str) -> Mapping[str, Any]:
     """Return the metadata of a field that has another name in JSON."""
     return types.MappingProxyType({"key": name})
+
+
+def checked(read: Reader, *, written: Any = Any, rule: str = "", **declared: Any) -> Any:
+    """Declare a field of a dataclass whose value has a reader of its own.
+
+    Args:
+        read: Returns the value from what was written; raises `ValueError` with the broken rule.
+        written: The type of what is written, which is checked first: of records in a list, for example.
+        rule: The rule for a value that has not that type; default: in the words of the type.
+        **declared: Arguments of `dataclasses.field`.
+    """
+    return field(metadata={"read": read, "written": written, "rule": rule}, **declared)
+
+
+def read_record(kind: type[T], content: Any, context: RecordContext) -> T:
+    """Return the record in a table of a file, or in the arguments of a mark.
+
+    >>> @dataclass(frozen=True)
+    ... class Entry:
+    ...     until: int
+    >>> read_record(Entry, {"untill": 2}, RecordContext("an entry"))
+    Traceback (most recent call last):
+    pytest_fairness.core.errors.FairnessError: an entry has no field 'untill'; did you mean 'until'? Known: until
+
+    Args:
+        kind: A dataclass; its fields are read by their types, or by the readers of `checked`.
+        content: A mapping from names of fields to values.
+        context: The place of the record, for errors.
+
+    Raises:
+        FairnessError: For a field that is unknown, missing or of another type, in one line.
+    """
+    try:
+        return cast("T", _decoder(cast("Any", kind), strict=True)(content))
+    except _RefusalError as refusal:
+        raise refusal.error(context) from None
+
+
+def read_fields(readers: Mapping[str, Reader], content: Any, context: RecordContext) -> dict[str, Any]:
+    """Return the values of fields that are determined at run time, none of them required.
+
+    Args:
+        readers: The reader of each field.
+        content: A mapping from names of fields to values.
+        context: The place of the record, for errors.
+
+    Raises:
+        FairnessError: As of `read_record`.
+    """
+    try:
+        return _decode_fields(
+            {name: _checked_decoder(read) for name, read in readers.items()}, (), content, strict=True
+        )
+    except _RefusalError as refusal:
+        raise refusal.error(context) from None
+
+
+def shown_value(value: object) -> str:
+    """Return a value as text for errors, with at most 80 characters."""
+    text = value.isoformat() if isinstance(value, date) else short_repr(value, 81)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +226,7 @@ class JsonRecord:
         try:
             return cast("Self", _decoder(cast("Any", cls), strict=strict)(content))
         except _RefusalError as refusal:
-            raise refusal.error(where) from None
+            raise refusal.error(RecordContext(where or "it", f"{where}." if where else "")) from None
 
     @classmethod
     def late_modules(cls) -> Mapping[str, Any]:
@@ -99,8 +238,9 @@ def _key(member: Any) -> str:
     return str(member.metadata.get("key", member.name))
 
 
-def _hints(kind: type[JsonRecord]) -> dict[str, Any]:
-    return get_type_hints(kind, localns=dict(kind.late_modules()))
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    late_modules = getattr(kind, "late_modules", dict)  # records that are no JSON have none
+    return get_type_hints(kind, localns=dict(late_modules()))
 
 
 @cache
@@ -138,7 +278,7 @@ def _decoder(kind: Any, *, strict: bool) -> Decoder:
     decoder = partial(_decoder, strict=strict)
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
-        return lambda value: value
+        return _as_written
     if origin in (Union, types.UnionType):
         inner = next(member for member in arguments if member is not type(None))
         return _optional_decoder(decoder(inner), is_record=is_dataclass(inner))
@@ -159,8 +299,25 @@ _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 
 
 def _refusal(value: Any, rule: str) -> _RefusalError:
-    text = repr(value)
-    return _RefusalError(f"is {text if len(text) <= 60 else f'{text[:57]}...'}: it must be {rule}")
+    return _RefusalError(value, f"it must be {rule}")
+
+
+def _as_written(value: Any) -> Any:
+    return value
+
+
+def _checked_decoder(read: Reader, decode_written: Decoder = _as_written, rule: str = "") -> Decoder:
+    def decode(value: Any) -> Any:
+        try:
+            return read(decode_written(value))
+        except _RefusalError as refusal:
+            if rule and not refusal.of_record and all(isinstance(part, int) for part in refusal.path):
+                refusal.rule = rule
+            raise
+        except ValueError as error:
+            raise _RefusalError(value, str(error)) from None
+
+    return decode
 
 
 def _plain_decoder(kind: type) -> Decoder:
@@ -220,20 +377,20 @@ def _decode_members(decoders: Iterable[Decoder], members: Sequence[Any]) -> tupl
         for decode, member in zip(decoders, members, strict=False):
             decoded.append(decode(member))
     except _RefusalError as refusal:
-        raise refusal.under(f"[{len(decoded)}]") from None
+        raise refusal.under(len(decoded)) from None
     return tuple(decoded)
 
 
 def _mapping_decoder(decode_one: Decoder) -> Decoder:
     def decode(value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise _refusal(value, "an object")
+            raise _RefusalError(value)
         decoded = {}
         for name, member in value.items():
             try:
                 decoded[str(name)] = decode_one(member)
             except _RefusalError as refusal:
-                raise refusal.under(f".{name}") from None
+                raise refusal.under(str(name)) from None
         return decoded
 
     return decode
@@ -242,12 +399,14 @@ def _mapping_decoder(decode_one: Decoder) -> Decoder:
 def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
     flat = _flat_kinds(kind)
     owners = {"": kind, **flat}
+    hints = {owner: _hints(owned) for owner, owned in owners.items()}
     members = {
-        _key(member): (owner, member.name, _decoder(_hints(owned)[member.name], strict=strict))
+        _key(member): (owner, member.name, _member_decoder(member, hints[owner][member.name], strict=strict))
         for owner, owned in owners.items()
         for member in fields(owned)
-        if owner or member.name not in flat
+        if (owner or member.name not in flat) and not member.metadata.get("unwritten")
     }
+    decoders = {key: decode_member for key, (_, _, decode_member) in members.items()}
     needed = [
         _key(member)
         for owned in owners.values()
@@ -256,24 +415,40 @@ def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
     ]
 
     def decode(value: Any) -> JsonRecord:
-        if not isinstance(value, Mapping):
-            raise _refusal(value, "an object")
-        for key in needed:
-            if key not in value:
-                raise _RefusalError("is missing").under(f".{key}")
         values: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
-        for key, content in value.items():
-            if key in members:
-                owner, name, decode_member = members[key]
-                try:
-                    values[owner][name] = decode_member(content)
-                except _RefusalError as refusal:
-                    raise refusal.under(f".{key}") from None
-            elif strict:
-                raise _RefusalError(f"is no known field; {did_you_mean(str(key), members)}").under(f".{key}")
+        for key, content in _decode_fields(decoders, needed, value, strict=strict).items():
+            owner, name, _ = members[key]
+            values[owner][name] = content
         return kind(**values[""], **{name: owned(**values[name]) for name, owned in flat.items()})
 
     return decode
+
+
+def _member_decoder(member: Any, hint: Any, *, strict: bool) -> Decoder:
+    read = member.metadata.get("read")
+    if read is None:
+        return _decoder(hint, strict=strict)
+    return _checked_decoder(read, _decoder(member.metadata["written"], strict=strict), member.metadata["rule"])
+
+
+def _decode_fields(
+    decoders: Mapping[str, Decoder], needed: Sequence[str], content: Any, *, strict: bool
+) -> dict[str, Any]:
+    """Return the decoded values of a record by the names that they have in it."""
+    if not isinstance(content, Mapping):
+        raise _RefusalError(content)
+    decoded: dict[str, Any] = {}
+    for name, value in content.items():
+        if name in decoders:
+            try:
+                decoded[name] = decoders[name](value)
+            except _RefusalError as refusal:
+                raise refusal.under(name) from None
+        elif strict:
+            raise _RefusalError(unknown=str(name), fields=decoders)
+    if missing := [name for name in needed if name not in content]:
+        raise _RefusalError(missing=missing)
+    return decoded
 
 
 def json_schema(kind: type[JsonRecord], title: str) -> dict[str, Any]:

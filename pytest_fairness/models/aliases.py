@@ -36,7 +36,7 @@ def read_aliases(root: Path) -> dict[str, str]:
     table = file.table("models", way_out=f"write {_TABLE[:-1]}.ALIAS], and provider and name below it")
     names = {}
     for alias, value in table.items():
-        where = _locate(file, alias)
+        where = file.where("models", alias)
         names[alias] = _compose(alias, value, where) if isinstance(value, dict) else value
         _check(alias, names[alias], where)
     return names
@@ -50,7 +50,7 @@ def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[
     except FairnessError as error:
         if name not in aliases:
             raise
-        raise FairnessError(f"{_locate(Pyproject.read(root), name)}: {error}") from None
+        raise FairnessError(f"{Pyproject.read(root).where('models', name)}: {error}") from None
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:
@@ -74,11 +74,6 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
         hint = next((f"did you mean {meant}:{text}?" for form, meant in _MEANT if re.match(form, text)), hint)
         raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {hint}")
     return text
-
-
-def _locate(file: Pyproject, alias: str) -> str:
-    """Return the file and line of an alias."""
-    return f"{file.path}:{file.line_of(alias, 'models')}"
 
 
 def _compose(alias: str, table: Mapping[str, Any], where: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,11 +13,13 @@ from uuid import uuid4
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.field_readers import matching, number, text_of, whole
 from pytest_fairness.core.items import Message, Prompt
-from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.message_roles import TOOL
 from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.secrets import without_credentials
+from pytest_fairness.core.serialization import RecordContext, checked, read_record
+from pytest_fairness.core.toml_files import TomlFile
 from pytest_fairness.models.tool_messages import chat_messages, chat_tools
 
 _TABLE = "[tool.pytest-fairness.services.{}]"
@@ -29,35 +30,74 @@ _BASE = re.compile(_VARIABLE.pattern + r"(?=[/?]|$)")
 _EXAMPLE = 'write url = "https://host/path", [body] with "{prompt}" or "{messages}" in it, and answer = "path.to.text"'
 
 
+def is_url(value: object) -> bool:
+    """Return whether a value is an HTTP URL; variables may replace parts of it, or its beginning.
+
+    >>> is_url("https://${HOST}/chat"), is_url("${BASE_URL}/chat"), is_url("host/chat")
+    (True, True, False)
+    """
+    if not isinstance(value, str):
+        return False
+    parts = urlsplit(_VARIABLE.sub("x", _BASE.sub("http://x", value, count=1) if _BASE.match(value) else value))
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _are_statuses(value: object) -> bool:
+    return isinstance(value, list) and all(type(status) is int and 100 <= status < 600 for status in value)
+
+
+def _statuses(value: object) -> tuple[int, ...]:
+    statuses: list[int] = matching(_are_statuses, "it must be a list of HTTP statuses")(value)
+    return tuple(statuses)
+
+
+def _are_headers(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(text, str) and text.isprintable() and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name)
+        for name, text in value.items()
+    )
+
+
+def _is_body(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except TypeError:  # TOML has dates
+        return False
+    return isinstance(value, Mapping)
+
+
 @dataclass(frozen=True, slots=True)
 class ServiceDefinition:
     """The definition of one service, with the keys of its TOML file or table."""
 
-    url: str
-    body: Any
+    url: str = checked(matching(is_url, "it must be a URL such as https://host/path"))
+    body: Any = checked(matching(_is_body, "it must be a table of what JSON can hold"))
     """The JSON to send, in which slots such as ``{prompt}`` are replaced by parts of the prompt."""
-    answer: str = ""
+    answer: str = checked(text_of('it must be a text such as "choices.0.message.content"'), default="")
     """Path to the text in the reply: keys and indices, separated by dots. Empty: the reply is the text."""
-    actions: str = ""
+    actions: str = checked(text_of('it must be a text such as "choices.0.message.tool_calls"'), default="")
     """Path to the list of tool calls in the reply. Empty: the service calls none, or does not report them."""
     actions_optional: bool = False
     """Whether replies without a call lack that list."""
     stream: bool = False
     """Whether the reply is a stream of events, each with a part of the text at ``answer``."""
-    end: str = "[DONE]"
+    end: str = checked(text_of('it must be a text such as "[DONE]"'), default="[DONE]")
     """Data of the event that ends a stream; a stream without it was cut off. Empty: streams have no such event."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    version: str = ""
+    headers: Mapping[str, str] = checked(
+        matching(_are_headers, 'it must be a table of texts such as Authorization = "Bearer ${TOKEN}"'),
+        default_factory=dict,
+    )
+    version: str = checked(text_of('it must be a text such as "${GIT_SHA}"'), default="")
     """The version of the service; without one, stored answers are used by their own run only."""
-    refusal_status: tuple[int, ...] = ()
+    refusal_status: tuple[int, ...] = checked(_statuses, default=())
     """HTTP statuses by which the service refuses a prompt."""
-    retry_status: tuple[int, ...] = ()
+    retry_status: tuple[int, ...] = checked(_statuses, default=())
     """Further HTTP statuses after which the request is sent again."""
-    concurrency: int = 4
+    concurrency: int = checked(whole(1, 1_000), default=4)
     """Largest number of requests in flight of one process."""
-    rpm: float | None = None
+    rpm: float | None = checked(number(above=0), default=None)
     """Largest number of requests a minute."""
-    timeout: float = 300.0
+    timeout: float = checked(number(above=0, unit="of seconds"), default=300.0)
     """Timeout of a request in seconds."""
 
     @classmethod
@@ -67,52 +107,42 @@ class ServiceDefinition:
         Raises:
             FairnessError: The file or table is missing or malformed.
         """
-        if not name.endswith(".toml"):
-            table = Pyproject.read(root).table("services", name, way_out=f"write {_TABLE.format(name)}")
-            if not table:
-                services = Pyproject.read(root).table("services", way_out=f"write {_TABLE.format('NAME')}")
-                listed = f"; {did_you_mean(name, services)}" if services else ""
-                raise FairnessError(
-                    f"pyproject.toml has no table {_TABLE.format(name)}, and {name!r} is no FILE.toml{listed}"
-                )
-            return cls._from_table(table)
-        path = root / Path(name).expanduser()
-        try:
-            return cls._from_table(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-        except OSError as error:
-            raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise FairnessError(f"{path} is no UTF-8 text") from None
-        except tomllib.TOMLDecodeError as error:
-            raise FairnessError(f"{path} is not valid TOML: {error}") from None
+        if name.endswith(".toml"):
+            path = root / Path(name).expanduser()
+            try:
+                file = TomlFile.read(path)
+            except FileNotFoundError as error:
+                raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
+            return cls._read(file.document, file.context(subject="the service", way_out=_EXAMPLE))
+        project = Pyproject.read(root)
+        table = project.table("services", name, way_out=f"write {_TABLE.format(name)}")
+        if not table:
+            services = project.table("services", way_out=f"write {_TABLE.format('NAME')}")
+            listed = f"; {did_you_mean(name, services)}" if services else ""
+            raise FairnessError(
+                f"pyproject.toml has no table {_TABLE.format(name)}, and {name!r} is no FILE.toml{listed}"
+            )
+        return cls._read(table, project.context("services", name, subject="the service", way_out=_EXAMPLE))
 
     @classmethod
-    def _from_table(cls, table: Mapping[str, Any]) -> ServiceDefinition:
+    def _read(cls, table: Mapping[str, Any], context: RecordContext) -> ServiceDefinition:
         """Return the definition in a table, after checking it."""
-        entries = {entry.name: entry for entry in fields(cls)}
-        for name, value in table.items():
-            if name not in entries:
-                raise FairnessError(f"unknown key {name!r}; {did_you_mean(name, entries)}")
-            check, rule = _RULES[name]
-            if not check(value):
-                raise FairnessError(f"{name} is {value!r:.80}: it must be {rule}")
-        if missing := [name for name, entry in entries.items() if _is_required(entry) and name not in table]:
-            raise FairnessError(f"{' and '.join(missing)} missing: {_EXAMPLE}")
-        slots = _find_slots(table["body"])
+        service = read_record(cls, table, context)
+        slots = _find_slots(service.body)
         if not slots & {"prompt", "last", "messages"}:
-            raise FairnessError('body holds no prompt: put "{prompt}" or "{messages}" where the service reads it')
-        if "end" in table and not table.get("stream"):
-            raise FairnessError("end is for streams: write stream = true, or leave it out")
-        if table.get("actions") and table.get("stream"):
-            raise FairnessError("actions is for replies that are no stream: leave out one of the two")
-        if "actions_optional" in table and not table.get("actions"):
-            raise FairnessError("actions_optional is for the list at actions: write its path, or leave both out")
-        if "tools" in slots and not table.get("actions"):
-            raise FairnessError('body holds "{tools}", and actions is missing: write the path to the calls in a reply')
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
-        }
-        return cls(**values)
+            problem = 'body holds no prompt: put "{prompt}" or "{messages}" where the service reads it'
+            raise context.error(problem, "body")
+        if "end" in table and not service.stream:
+            raise context.error("end is for streams: write stream = true, or leave it out", "end")
+        if service.actions and service.stream:
+            raise context.error("actions is for replies that are no stream: leave out one of the two", "actions")
+        if "actions_optional" in table and not service.actions:
+            problem = "actions_optional is for the list at actions: write its path, or leave both out"
+            raise context.error(problem, "actions_optional")
+        if "tools" in slots and not service.actions:
+            problem = 'body holds "{tools}", and actions is missing: write the path to the calls in a reply'
+            raise context.error(problem, "body")
+        return service
 
     @property
     def public_url(self) -> str:
@@ -230,64 +260,3 @@ def _fill_slots(value: Any, slots: Mapping[str, Any]) -> Any:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _is_required(entry: Any) -> bool:
-    return entry.default is MISSING and entry.default_factory is MISSING
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def is_url(value: object) -> bool:
-    """Return whether a value is an HTTP URL; variables may replace parts of it, or its beginning.
-
-    >>> is_url("https://${HOST}/chat"), is_url("${BASE_URL}/chat"), is_url("host/chat")
-    (True, True, False)
-    """
-    if not isinstance(value, str):
-        return False
-    parts = urlsplit(_VARIABLE.sub("x", _BASE.sub("http://x", value, count=1) if _BASE.match(value) else value))
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
-
-
-def _is_positive(value: object) -> bool:
-    return is_number(value) and 0 < value < float("inf")
-
-
-def _are_statuses(value: object) -> bool:
-    return isinstance(value, list) and all(type(status) is int and 100 <= status < 600 for status in value)
-
-
-def _are_headers(value: object) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(text, str) and text.isprintable() and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name)
-        for name, text in value.items()
-    )
-
-
-def _is_body(value: object) -> bool:
-    try:
-        json.dumps(value)
-    except TypeError:  # TOML has dates
-        return False
-    return isinstance(value, Mapping)
-
-
-_RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "url": (is_url, "a URL such as https://host/path"),
-    "body": (_is_body, "a table of what JSON can hold"),
-    "answer": (_is_text, 'a text such as "choices.0.message.content"'),
-    "actions": (_is_text, 'a text such as "choices.0.message.tool_calls"'),
-    "actions_optional": (lambda value: isinstance(value, bool), "true or false"),
-    "stream": (lambda value: isinstance(value, bool), "true or false"),
-    "end": (_is_text, 'a text such as "[DONE]"'),
-    "headers": (_are_headers, 'a table of texts such as Authorization = "Bearer ${TOKEN}"'),
-    "version": (_is_text, 'a text such as "${GIT_SHA}"'),
-    "refusal_status": (_are_statuses, "a list of HTTP statuses"),
-    "retry_status": (_are_statuses, "a list of HTTP statuses"),
-    "concurrency": (lambda value: type(value) is int and 0 < value <= 1000, "a whole number from 1 to 1,000"),
-    "rpm": (_is_positive, "a number above 0"),
-    "timeout": (_is_positive, "a number of seconds above 0"),
-}

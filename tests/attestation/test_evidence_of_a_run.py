@@ -45,5 +45,5 @@ def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> N
     (project.path / "pyproject.toml").write_text(EVIDENCE)
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "laws.toml:4: an entry has no 'subjct'; did you mean 'subject'" in shown(result)
+    assert "laws.toml:4: an entry has no field 'subjct'; did you mean 'subject'" in shown(result)
     assert not project.calls(), "nothing was requested"

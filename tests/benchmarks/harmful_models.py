@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pytest_fairness import Measured
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.probes.markers import threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_mark
 from tests.helpers.blind_models import BLIND, Partly
 from tests.helpers.harms import HALF, HARMED, STRENGTHS, TENFOLD, harmful, is_concerned
 from tests.helpers.known_models import Competent, Harm, KnownModel, Reply, with_harm
@@ -207,7 +207,7 @@ def print_slices(all_gates: Sequence[Gate], seeds: int) -> None:
     for gate in all_gates:
         for threshold in gate.study.thresholds:
             usual = judgment(gate, threshold, measured_as(gate, Competent()))
-            kind = "declared" if threshold_slices(threshold) else "taken"
+            kind = "declared" if threshold_mark(threshold).slices else "taken"
             for harmed in harms_of_slices(gate, threshold, usual):
                 for strength in (HALF, TENFOLD):
                     # The bound of a level says how many unfavorable outcomes are too many.

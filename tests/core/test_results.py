@@ -146,8 +146,8 @@ def test_a_results_file_fits_the_schema() -> None:
         ([], r"file.json is no results file of schema 1 or 2"),
         (document(schema=3), r"file.json is no results file of schema 1 or 2"),
         (document(schema=True), r"file.json is no results file of schema 1 or 2"),
-        (document(run={"started": ""}), r"file.json: run.id is missing"),
-        (document(run={"id": "a", "started": "", "sead": 1}), r"run.sead is no known field; did you mean 'seed'"),
+        (document(run={"started": ""}), r"file.json: run needs `id`"),
+        (document(run={"id": "a", "started": "", "sead": 1}), r"run has no field 'sead'; did you mean 'seed'"),
         (document(thresholds=[{"id": "t", "verdict": "fair", "mark": "x"}]), r"thresholds\[0\].mark is 'x': it must"),
         (document(thresholds=[{"id": "t", "low": "0"}]), r"thresholds\[0\].low is '0': it must be a number"),
         (

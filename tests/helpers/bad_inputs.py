@@ -291,7 +291,7 @@ PROBE_MARKS: dict[str, str] = {
     "items=items, grade={'ok': YesNo()}, sources='rand'": "sources is 'rand': it must be 'random' or 'fixed'",
     "items=items, grade={'ok': YesNo()}, crossed=3": "crossed is 3",
     "items=items, grade={'ok': YesNo()}, expected={'okk': .5}": "there is no grade 'okk'; did you mean 'ok'?",
-    "items=items, grade={'ok': YesNo()}, expected={'ok': 50}": "ok is 50: write the share of true",
+    "items=items, grade={'ok': YesNo()}, expected={'ok': 50}": "expected is {'ok': 50}: write for ok the share of true",
     "items=items, grade={'ok': YesNo()}, expected=.5": "expected is 0.5: write expected={'grade': {value: share}}",
     "items=items, grade={'ok': YesNo()}, control={'okk': {'a': ('x', 'y')}}": "control: there is no grade 'okk'",
     "items=items, grade={'ok': YesNo()}, control=3": "control is 3: write control=",
@@ -317,24 +317,24 @@ PROBE_MARKS: dict[str, str] = {
 
 THRESHOLD_MARKS: dict[str, str] = {
     "@pytest.mark.threshold(prob={probe})": "@pytest.mark.threshold has no argument 'prob'; did you mean 'probe'?",
-    "@pytest.mark.threshold(probe='{probe}')": "which is not marked as a probe",
-    "@pytest.mark.threshold(probe=items)": "which is not marked as a probe",
+    "@pytest.mark.threshold(probe='{probe}')": "is not marked as a probe",
+    "@pytest.mark.threshold(probe=items)": "is not marked as a probe",
     "@pytest.mark.threshold": "@pytest.mark.threshold needs `probe=`",
     "@pytest.mark.threshold()": "@pytest.mark.threshold needs `probe=`",
-    "@pytest.mark.threshold(probe={probe}, scale='A')": "its scale is 'A': write scale=MarkScale(A=..., B=..., C=...)",
+    "@pytest.mark.threshold(probe={probe}, scale='A')": "scale is 'A': write scale=MarkScale(A=..., B=..., C=...)",
     "@pytest.mark.threshold(probe={probe}, slices='gendr')": "no attempt has an attribute 'gendr': did you mean",
     "@pytest.mark.threshold(probe={probe}, slices=3)": "slices is 3: name attributes",
     "@pytest.mark.threshold(probe={probe}, exclude='f')": "exclude is 'f': write exclude={{'attribute': 'group'}}",
     "@pytest.mark.threshold(probe={probe}, exclude={{'gendr': 'f'}})": "did you mean 'gender'?",
-    "@pytest.mark.threshold(probe={probe}, title=3)": "its title is 3: write one line of 1 to 100 characters",
-    "@pytest.mark.threshold(probe={probe}, title='')": "its title is '': write one line of 1 to 100 characters",
+    "@pytest.mark.threshold(probe={probe}, title=3)": "title is 3: write one line of 1 to 100 characters",
+    "@pytest.mark.threshold(probe={probe}, title='')": "title is '': write one line of 1 to 100 characters",
     "@pytest.mark.flaky_threshold(until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": "needs `reason=`",
     "@pytest.mark.flaky_threshold(reason='x')\n@pytest.mark.threshold(probe={probe})": "needs `by=`",
     "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='soon')\n@pytest.mark.threshold(probe={probe})": (
         "until is 'soon': write a date"
     ),
     "@pytest.mark.flaky_threshold(reason='x', by='Ada', until='2096-12-31')\n@pytest.mark.threshold(probe={probe})": (
-        "until is 2096-12-31: it must be at most a year ahead"
+        "until is '2096-12-31': it must be at most a year ahead"
     ),
     "@pytest.mark.flaky_threshold(reson='x', until='2026-12-31')\n@pytest.mark.threshold(probe={probe})": (
         "has no argument 'reson'; did you mean 'reason'?"

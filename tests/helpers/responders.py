@@ -14,15 +14,14 @@ from pytest_fairness import DataFolders, Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
+from pytest_fairness.core.serialization import RecordContext, read_record
 from pytest_fairness.design import Frozen
 from pytest_fairness.graders import JudgeFallback, SimilarityScale, read_anchors
-from pytest_fairness.plugin.config.profiles import GATE, SMOKE, read_sample_size
+from pytest_fairness.plugin.config.profiles import GATE, SMOKE, Profiles
 from pytest_fairness.plugin.probes.markers import (
     get_mark,
-    threshold_exclude,
+    threshold_mark,
     threshold_probe,
-    threshold_scale,
-    threshold_slices,
 )
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.agents import test_agents
@@ -188,7 +187,7 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
     mark = get_mark(study.probe, "probe")
     assert mark is not None
     answers = _Answers(model, form, seed)
-    size = read_sample_size(profile, mark.kwargs.get("profiles", {}))
+    size = read_record(Profiles, mark.kwargs.get("profiles", {}), RecordContext()).size(profile)
     repetitions = size.repetitions or mark.kwargs.get("repetitions", 1)
     items = _items(study, size.items)
     if profile == SMOKE:
@@ -206,8 +205,8 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
 
 def verdict(threshold: Callable[..., None], measured: Measured) -> str:
     """Return the verdict of a threshold on a sample, with its slices; without controls, as many know no case."""
-    design = ThresholdDesign(threshold_slices(threshold), threshold_exclude(threshold))
-    scale = threshold_scale(threshold)
+    design = ThresholdDesign(threshold_mark(threshold).slices, threshold_mark(threshold).exclude)
+    scale = threshold_mark(threshold).scale
     if "frozen" in inspect.signature(threshold).parameters:
         threshold = partial(threshold, frozen=frozen_design())
     return str(judge_threshold(threshold, measured, design, scale=scale).verdict)

@@ -22,7 +22,7 @@ from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.conversation import Conversation
 from pytest_fairness.graders.rating import Rating
 from pytest_fairness.models import simulated_phrases
-from pytest_fairness.plugin.probes.markers import get_mark, threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.probes.markers import get_mark, threshold_mark
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import crossed_factor, designed_items
@@ -263,12 +263,12 @@ def judgment(gate: Gate, threshold: Callable[..., None], measured: Measured, **d
     if "frozen" in inspect.signature(threshold).parameters:
         test = partial(threshold, frozen=frozen_design())
     declared = {
-        "slices": threshold_slices(threshold),
-        "exclude": threshold_exclude(threshold),
+        "slices": threshold_mark(threshold).slices,
+        "exclude": threshold_mark(threshold).exclude,
         "controls": gate.controls,
     }
     # What it records beside decides nothing.
-    options = {"scale": threshold_scale(threshold), "reports": False}
+    options = {"scale": threshold_mark(threshold).scale, "reports": False}
     return judge_threshold(test, measured, ThresholdDesign(**{**declared, **design}), **options)
 
 
@@ -280,7 +280,7 @@ def slices_of(gate: Gate, threshold: Callable[..., None], attribute: str | None)
         threshold: The threshold's test.
         attribute: The attribute that it compares, which is no slice by itself.
     """
-    declared = threshold_slices(threshold)
+    declared = threshold_mark(threshold).slices
     for by in declared or SLICED:
         values = sorted({value for _, _, facts in gate.questions if (value := facts.value(by)) is not None})
         if len(values) > 1 and (declared or by != attribute):

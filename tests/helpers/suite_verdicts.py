@@ -20,10 +20,8 @@ from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
 from pytest_fairness.plugin.probes.markers import (
     get_mark,
-    threshold_exclude,
+    threshold_mark,
     threshold_probe,
-    threshold_scale,
-    threshold_slices,
 )
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.helpers.designs import crossed_factor, designed_items
@@ -118,8 +116,8 @@ def judged(threshold: Callable[[Measured], None], model: Model, items: Sequence[
     probe = threshold_probe(threshold)
     # A protocol does not say that its classes have a hash.
     measured = _whole_sample(probe, model) if items is None else sample(probe, model, items)  # type: ignore[arg-type]
-    design = ThresholdDesign(threshold_slices(threshold), threshold_exclude(threshold))
-    return judge_threshold(threshold, measured, design, scale=threshold_scale(threshold))
+    design = ThresholdDesign(threshold_mark(threshold).slices, threshold_mark(threshold).exclude)
+    return judge_threshold(threshold, measured, design, scale=threshold_mark(threshold).scale)
 
 
 def unfair_estimate(judgment: Judgment) -> Estimate:

@@ -355,14 +355,14 @@ def test_silent_service_is_given_up_after_its_timeout(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "url and body missing: write url = "),
+        ("", "service.toml:1: the service needs `url` and `body`: write url = "),
         ('url = "host/path"\n[body]\na = "{prompt}"', "url is 'host/path': it must be a URL"),
         ('url = "http://h"\nbody = {}', "body holds no prompt"),
         ('url = "http://h"\nbody = {"{prompt}" = "x"}', "body holds no prompt"),  # keys are sent as they are
         ('url = "http://h"\nbody = "{prompt}"', "body is '{prompt}': it must be a table"),
         (
             'url = "http://h"\nanswr = "x"\nbody = {a = "{last}"}',
-            "unknown key 'answr'; did you mean 'answer' or 'actions'?",
+            "service.toml:2: the service has no field 'answr'; did you mean 'answer' or 'actions'?",
         ),
         ('url = "http://h"\nend = "x"\nbody = {a = "{last}"}', "end is for streams"),
         ('url = "http://h"\nretry_status = [9]\nbody = {a = "{last}"}', "retry_status is [9]: it must be a list"),
@@ -372,7 +372,7 @@ def test_silent_service_is_given_up_after_its_timeout(
         ),
         ('url = "http://h"\nheaders = {"a b" = "c"}\nbody = {a = "{last}"}', "headers is"),
         ('url = "http://h"\nbody = {a = 1979-05-27, b = "{last}"}', "it must be a table of what JSON can hold"),
-        ("url = ", "is not valid TOML: "),
+        ("url = ", "service.toml:1: not valid TOML: "),
     ],
 )
 def test_mistakes_in_a_definition_are_reported_in_one_line(

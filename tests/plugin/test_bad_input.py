@@ -253,7 +253,7 @@ def test_mistakes_in_pyproject_tables_are_named_by_line(project: Project) -> Non
         (f'{head}bad = "nope"\n', 5, "'nope' is no alias"),
         (f'{head}bad = "other"\nother = "bad"\n', 5, "lead in a circle"),
         (f"{table}repetitions = 2\nbounds = [1.5, 1.2]\n", 7, "the first must be at most the second"),
-        (f"{table}bounds = [0, 1]\nbound = [0, 1]\n", 7, "has no 'bound'"),
+        (f"{table}bounds = [0, 1]\nbound = [0, 1]\n", 7, "has no field 'bound'"),
         (f"{table}bounds = [0, 1]\n\nconfidence = 2\n", 8, "confidence is 2"),
     ):
         (project.path / "pyproject.toml").write_text(text, encoding="utf-8")

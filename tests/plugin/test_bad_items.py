@@ -275,11 +275,11 @@ BAD_THRESHOLDS = {
     "no-measured": (project_sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
     "no-probe": (
         project_sources.THRESHOLD.replace("probe=test_hiring", "probe=people"),
-        "which is not marked as a probe",
+        "is not marked as a probe",
     ),
     "text": (
         project_sources.THRESHOLD.replace("probe=test_hiring", "probe='test_hiring'"),
-        "which is not marked as a probe",
+        "is not marked as a probe",
     ),
     "misspelt": (project_sources.THRESHOLD.replace("probe=", "prob="), "has no argument 'prob'; did you mean 'probe'?"),
     "empty": (project_sources.THRESHOLD.replace("probe=test_hiring", ""), "@pytest.mark.threshold needs `probe=`"),

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shutil
+import tomllib
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -158,7 +159,7 @@ def test_malformed_file_ends_the_run_in_one_line(accepted: Project) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace('by = "Ada Bell"\n', ""), encoding="utf-8")
     result = accepted.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "fairness-accepted.toml:4: the entry has no 'by'" in shown(result)
+    assert "fairness-accepted.toml:4: an entry needs `by`" in shown(result)
 
 
 def test_entry_of_an_unknown_threshold_is_refused(accepted: Project) -> None:
@@ -329,6 +330,28 @@ def test_entry_is_replaced_only_when_asked(accepted: Project, capsys: pytest.Cap
     assert 'reason = "another"' in text
     assert text.endswith("\n# a comment of ours\n")
     assert text.startswith("# fairness-accepted.toml")
+
+
+@pytest.mark.parametrize("option", [[], ["--replace"]])
+def test_decision_is_not_written_into_another_layout(
+    accepted: Project, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    """Regression: the command ended with an IndexError, or named a line that the file does not have."""
+    file = accepted.path / "fairness-accepted.toml"
+    entry = tomllib.loads(file.read_text(encoding="utf-8"))["accepted"][0]
+    title = entry["threshold"] if option else "other"
+    values = ", ".join(
+        f"{key} = {json.dumps(title if key == 'threshold' else value) if isinstance(value, str) else value}"
+        for key, value in entry.items()
+        if key != "estimates"
+    )
+    estimate = re.search(r"estimates = (\[.*?\n\])", file.read_text(encoding="utf-8"), re.DOTALL)
+    assert estimate is not None
+    text = f"accepted = [{{{values}, estimates = {' '.join(estimate[1].split()).replace(', ]', ']')}}}]\n"
+    file.write_text(text, encoding="utf-8")
+    assert accept(accepted, *option) == 2
+    assert "has another layout than this command writes: add or remove the entry by hand" in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(

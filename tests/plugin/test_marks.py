@@ -162,9 +162,7 @@ def test_invalid_scale_is_refused(project: Project, scale: str) -> None:
     write(project, scaled(f'assert {WOMEN} >= "B"', scale))
     result = project.run("-k", "test_threshold")
     assert result.ret == INVALID_CODE
-    words = (
-        "has no argument 'scal'" if scale.startswith("scal=") else "threshold test_threshold: its scale is .*: write "
-    )
+    words = "has no argument 'scal'" if scale.startswith("scal=") else "threshold test_threshold: scale is .*: write "
     assert re.search(words, shown(result))
 
 

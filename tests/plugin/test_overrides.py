@@ -127,8 +127,8 @@ def test_certify_and_verify_use_overridden_bounds(pay: Project, monkeypatch: pyt
         ("suites/pay/test_pay.py::alike", "bounds = [0, 1]", f"the nearest is '{KEY}'"),
         ("hiring::test_women_advance", "bounds = [0, 1]", "the nearest is 'hiring::test_women_and_men_advance_alike'"),
         ("pay::test_hiring", "bounds = [0, 1]", "no threshold is called 'pay::test_hiring'"),  # it is a probe
-        (KEY, "bound = [0.5, 1.5]", "has no 'bound'; did you mean 'bounds'?"),
-        (KEY, "bounds = 0.7", "bounds are 0.7: write [LOW, HIGH]"),
+        (KEY, "bound = [0.5, 1.5]", "has no field 'bound'; did you mean 'bounds'?"),
+        (KEY, "bounds = 0.7", "bounds is 0.7: write [LOW, HIGH]"),
         (KEY, "bounds = [1.5, 0.5]", "the first must be at most the second"),
         (KEY, "scale = {A = [0, 1]}", "scale is {'A': [0, 1]}: write {A = [LOW, HIGH]"),
         (KEY, "repetitions = 0", "repetitions is 0: it must be a whole number from 1 to 10,000"),

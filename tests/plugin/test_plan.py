@@ -172,7 +172,7 @@ assert rate() >= 0.2"""
     ("table", "key", "value", "words"),
     [
         ("assumptions", "rate", 2, "assumptions.rate is 2: it must be a number from 0.01 to 0.99"),
-        ("assumptions", "ice", 0.2, "assumptions.ice: there is no such assumption; did you mean 'icc'"),
+        ("assumptions", "ice", 0.2, "[tool.pytest-fairness.assumptions] has no field 'ice'; did you mean 'icc'"),
         ("assumptions", "icc", "much", "assumptions.icc is 'much': it must be a number from 0 to 0.99"),
         ("assumptions", "calls_per_second", 0, "assumptions.calls_per_second is 0: it must be a number from 0.001"),
         ("prices", "default", 3, "prices.default is 3: it must be a table such as {input = 1.25, output = 10}"),

@@ -96,16 +96,19 @@ def test_a_repeated_run_has_the_same_profile(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ('profiles={"gate": {"items": 3}}', "profiles: no profile 'gate' has a size"),
-        ('profiles={"audit": {"item": 3}}', "profiles: audit has no 'item'"),
-        ('profiles={"audit": {"items": 0}}', "profiles: items of audit is 0: it must be a whole number from 1"),
-        ('profiles={"audit": 3}', "profiles: audit is 3: write"),
+        ('profiles={"gate": {"items": 3}}', "profiles has no argument 'gate'; known: audit, smoke"),
+        ('profiles={"audit": {"item": 3}}', "profiles.audit has no argument 'item'; did you mean 'items'"),
+        (
+            'profiles={"audit": {"items": 0}}',
+            "profiles.audit.items is 0: it must be a whole number from 1 to 1,000,000",
+        ),
+        ('profiles={"audit": 3}', "profiles.audit is 3: write"),
         ("profiles=3", "profiles is 3: write"),
-        ('expected={"yes": 1.5}', "expected: yes is 1.5: write the share of true"),
-        ('expected={"yes": {True: 0.9, False: 0.3}}', "expected: yes is"),
+        ('expected={"yes": 1.5}', "expected is {'yes': 1.5}: write for yes the share of true"),
+        ('expected={"yes": {True: 0.9, False: 0.3}}', "write for yes the share of true"),
         ("expected=3", "expected is 3: write"),
-        ('expected={"yes": {"gender": {"female": 1.5}}}', "expected: yes is"),
-        ('expected={"yes": {"gender": {}}}', "expected: yes is"),
+        ('expected={"yes": {"gender": {"female": 1.5}}}', "write for yes the share of true"),
+        ('expected={"yes": {"gender": {}}}', "write for yes the share of true"),
     ],
     ids=["gate", "field", "none", "number", "no-mapping", "share", "shares", "no-shares", "by-group", "by-nothing"],
 )

@@ -56,12 +56,12 @@ def test_long_parameters_are_cut_in_the_middle(project: Project) -> None:
 @pytest.mark.parametrize(
     ("title", "words"),
     [
-        ("''", "its title is ''"),
-        ("'  '", "its title is '  '"),
-        ("7", "its title is 7"),
-        ("'two\\nlines'", "with a line break or a control character"),
-        ("'\\x1b[31mred'", "with a line break or a control character"),
-        ("'x' * 101", "its title has 101 characters"),
+        ("''", "title is ''"),
+        ("'  '", "title is '  '"),
+        ("7", "title is 7"),
+        ("'two\\nlines'", "it has a line break or a control character"),
+        ("'\\x1b[31mred'", "it has a line break or a control character"),
+        ("'x' * 101", "it has 101 characters"),
     ],
 )
 def test_invalid_titles_are_refused(project: Project, title: str, words: str) -> None:

@@ -414,11 +414,11 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
         ("[", "holds no JSON"),
         ("[]", "is no results file of schema 1 or 2"),
         ('{"schema": 3}', "is no results file of schema 1 or 2"),
-        ('{"schema": 1, "run": {}}', "run.id is missing"),
+        ('{"schema": 1, "run": {}}', "run needs `id` and `started`"),
         (json.dumps(results().to_json() | {"plan": {"thresholds": []}}), "holds a plan"),
         (json.dumps(results().to_json() | {"run": {"id": None, "started": ""}}), "run.id is None: it must be a text"),
         (json.dumps(results().to_json() | {"release": None}), "release is None: it must be a list"),
-        (json.dumps(results().to_json() | {"thresholds": [{"model": None}]}), r"thresholds\[0\].id is missing"),
+        (json.dumps(results().to_json() | {"thresholds": [{"model": None}]}), r"thresholds\[0\] needs `id`"),
         (None, "cannot be read: No such file"),
     ],
 )

@@ -10,7 +10,7 @@ from itertools import islice
 
 import pytest
 
-from pytest_fairness.plugin.probes.markers import threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_mark
 from tests.benchmarks.harmful_models import harms_of_slices, measured_as
 from tests.benchmarks.harmless_models import Counts, run_seed
 from tests.helpers.blind_models import BLIND
@@ -62,7 +62,7 @@ def test_harm_to_a_declared_slice_is_found() -> None:
     missed, total = [], 0
     for gate in GATES.values():
         for threshold in gate.study.thresholds:
-            if threshold_slices(threshold):
+            if threshold_mark(threshold).slices:
                 verdicts = verdicts_of_harm(gate, threshold)
                 total += len(verdicts)
                 missed += [name for name, verdict in verdicts.items() if verdict in ("fair", "undecided")]

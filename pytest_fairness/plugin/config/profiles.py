@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.field_readers import whole
+from pytest_fairness.core.serialization import checked
 
 SMOKE, GATE, AUDIT = "smoke", "gate", "audit"
 CONCLUSIONS = {
@@ -19,7 +19,6 @@ CONCLUSIONS = {
 SMOKE_SHARE, SMOKE_ITEMS = 5, 20
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, or of its attempts, below which a sample is a try-out."""
-_FIELDS = ("items", "repetitions")
 
 
 def smallest_sample(declared: int) -> int:
@@ -31,11 +30,12 @@ def smallest_sample(declared: int) -> int:
     return math.ceil(SMALLEST_SHARE * declared)
 
 
-class SampleSize(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SampleSize:
     """The size of a probe's sample; None keeps what the probe declares."""
 
-    items: int | None = None
-    repetitions: int | None = None
+    items: int | None = checked(whole(1, 1_000_000), default=None)
+    repetitions: int | None = checked(whole(1, 1_000_000), default=None)
 
     def drawn_items(self, number: int, profile: str) -> int | None:
         """Return the number of items to draw.
@@ -55,33 +55,28 @@ class SampleSize(NamedTuple):
         return self.items
 
 
-def read_sample_size(profile: str, declared: object) -> SampleSize:
-    """Return the size of a probe's sample in a profile.
-
-    Args:
-        profile: The profile of the run.
-        declared: The argument ``profiles`` of the probe's mark: sizes by profile, as in
-            ``{"audit": {"items": 400, "repetitions": 3}}``.
-
-    Raises:
-        FairnessError: ``declared`` has another form.
-    """
-    if not isinstance(declared, Mapping):
-        raise FairnessError(f"profiles is {declared!r:.60}: write profiles={{'audit': {{'items': 400}}}}")
-    for name, size in declared.items():
-        if name not in (SMOKE, AUDIT):
-            raise FairnessError(f"profiles: no profile {name!r} has a size; {did_you_mean(str(name), (SMOKE, AUDIT))}")
-        _check_size(name, size)
-    size = declared.get(profile, {})
-    default = 1 if profile == SMOKE else None
-    return SampleSize(size.get("items"), size.get("repetitions", default))
+def _some_size(size: SampleSize) -> SampleSize:
+    if size == SampleSize():
+        raise ValueError(_SIZE)
+    return size
 
 
-def _check_size(profile: str, size: Any) -> None:
-    if not isinstance(size, Mapping) or not size:
-        raise FairnessError(f"profiles: {profile} is {size!r:.60}: write {{'items': 400, 'repetitions': 3}}, or one")
-    for name, value in size.items():
-        if name not in _FIELDS:
-            raise FairnessError(f"profiles: {profile} has no {name!r}; {did_you_mean(str(name), _FIELDS)}")
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1_000_000:
-            raise FairnessError(f"profiles: {name} of {profile} is {value!r:.40}: it must be a whole number from 1")
+_SIZE = "write {'items': 400, 'repetitions': 3}, or one"
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """The sizes of a probe's sample that its mark declares by profile."""
+
+    smoke: SampleSize = checked(_some_size, written=SampleSize, rule=_SIZE, default=SampleSize())
+    audit: SampleSize = checked(_some_size, written=SampleSize, rule=_SIZE, default=SampleSize())
+
+    def size(self, profile: str) -> SampleSize:
+        """Return the size of the sample in a profile of the run.
+
+        >>> Profiles(audit=SampleSize(400)).size("audit"), Profiles().size("smoke")
+        (SampleSize(items=400, repetitions=None), SampleSize(items=None, repetitions=1))
+        """
+        if profile == SMOKE:
+            return replace(self.smoke, repetitions=self.smoke.repetitions or 1)
+        return self.audit if profile == AUDIT else SampleSize()

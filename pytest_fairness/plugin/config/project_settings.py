@@ -10,9 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.field_readers import number, text_of
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.pyproject import TOOL, Pyproject
+from pytest_fairness.core.serialization import Reader, read_fields
 
 EVIDENCE, PRICES, ASSUMPTIONS, DATA = KEYS = ("evidence", "prices", "assumptions", "data")
 _DEFAULT = "default"
@@ -22,8 +24,14 @@ _PRICE = "a table such as {input = 1.25, output = 10}, USD per million tokens"
 
 DEFAULT_ASSUMPTIONS = {"rate": 0.5, "icc": 0.2, "output": 100.0}
 """Assumptions of plans and cost estimates: base rate, correlation within items, tokens of an answer."""
-_RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1e6), "calls_per_second": (0.001, 1e6)}
-"""The range of each assumption."""
+_ASSUMPTIONS = {
+    "rate": number(0.01, 0.99),
+    "icc": number(0, 0.99),
+    "output": number(1, 1_000_000),
+    "calls_per_second": number(0.001, 1_000_000),
+}
+_folder = text_of("it must be a text, a folder or hub@COMMIT", empty=False)
+_evidence = text_of("it must be the name of a TOML file", empty=False)
 
 
 class DataLocations(dict[str, Path | str]):
@@ -83,52 +91,36 @@ def read_project_settings(root: Path, invocation: Path) -> ProjectSettings:
                     f"add --rootdir={invocation}, or write it into {root / unread.path.name}"
                 )
     file = Pyproject.read(root)
-    return ProjectSettings(_read_prices(file), _read_assumptions(file), _read_data(file), _read_evidence(file))
-
-
-def _read_prices(file: Pyproject) -> dict[str, tuple[float, float]]:
-    prices = {}
-    for model, price in file.table(PRICES, way_out=f"write [tool.{TOOL}.{PRICES}], and NAME = {_PRICE}").items():
-        is_price = isinstance(price, dict) and price.keys() == {"input", "output"}
-        if not (is_price and all(is_number(number) and 0 <= number < math.inf for number in price.values())):
-            raise FairnessError(f"{_locate(file, model, PRICES)} is {price!r}: it must be {_PRICE}")
-        prices["" if model == _DEFAULT else model] = (float(price["input"]), float(price["output"]))
-    return prices
-
-
-def _read_assumptions(file: Pyproject) -> dict[str, float]:
-    table = file.table(ASSUMPTIONS, way_out=f"write [tool.{TOOL}.{ASSUMPTIONS}], and rate = 0.5 below it")
-    for name, number in table.items():
-        if name not in _RANGES:
-            where = _locate(file, name, ASSUMPTIONS)
-            raise FairnessError(f"{where}: there is no such assumption; {did_you_mean(name, _RANGES)}")
-        low, high = _RANGES[name]
-        if not (is_number(number) and low <= number <= high):
-            raise FairnessError(
-                f"{_locate(file, name, ASSUMPTIONS)} is {number!r}: it must be a number from {low:g} to {high:g}"
-            )
-    return DEFAULT_ASSUMPTIONS | {name: float(number) for name, number in table.items()}
-
-
-def _read_data(file: Pyproject) -> DataLocations:
+    prices = _read_table(file, PRICES, _price, f"NAME = {_PRICE}")
     folders = DataLocations()
-    for suite, folder in file.table(DATA, way_out=f'write [tool.{TOOL}.{DATA}], and SUITE = "DIR" below it').items():
-        if not isinstance(folder, str) or not folder.strip():
-            raise FairnessError(
-                f"{_locate(file, suite, DATA)} is {folder!r}: it must be a text, a folder or hub@COMMIT"
-            )
+    for suite, folder in _read_table(file, DATA, _folder, 'SUITE = "DIR" below it').items():
         is_hub = re.fullmatch("hub(@.*)?", folder)
-        folders[suite] = folder if is_hub else file.path.parent / Path(folder).expanduser()
-    return folders
+        folders[suite] = folder if is_hub else root / Path(folder).expanduser()
+    evidence = read_fields(
+        {EVIDENCE: _evidence},
+        {key: value for key, value in file.table(way_out=f"write [tool.{TOOL}]").items() if key == EVIDENCE},
+        file.context(),
+    ).get(EVIDENCE)
+    return ProjectSettings(
+        {"" if model == _DEFAULT else model: price for model, price in prices.items()},
+        DEFAULT_ASSUMPTIONS | _read_table(file, ASSUMPTIONS, None, "rate = 0.5 below it"),
+        folders,
+        None if evidence is None else root / Path(evidence).expanduser(),
+    )
 
 
-def _read_evidence(file: Pyproject) -> Path | None:
-    name = file.table(way_out=f"write [tool.{TOOL}]").get(EVIDENCE)
-    if name is None:
-        return None
-    if not isinstance(name, str) or not name.strip():
-        raise FairnessError(f"{file.where(EVIDENCE)}: {EVIDENCE} is {name!r}: it must be the name of a TOML file")
-    return file.path.parent / Path(name).expanduser()
+def _read_table(file: Pyproject, name: str, read: Reader | None, example: str) -> dict[str, Any]:
+    """Return the values of a table, by a reader for all of its keys, else by those of the assumptions."""
+    table = file.table(name, way_out=f"write [tool.{TOOL}.{name}], and {example}")
+    readers = _ASSUMPTIONS if read is None else dict.fromkeys(table, read)
+    return read_fields(readers, table, file.context(name, subject=f"[tool.{TOOL}.{name}]", prefix=f"{name}."))
+
+
+def _price(value: Any) -> tuple[float, float]:
+    is_price = isinstance(value, dict) and value.keys() == {"input", "output"}
+    if not (is_price and all(is_number(number) and 0 <= number < math.inf for number in value.values())):
+        raise ValueError(f"it must be {_PRICE}")
+    return float(value["input"]), float(value["output"])
 
 
 def refuse_misspelled_data(settings: ProjectSettings, root: Path) -> None:
@@ -142,10 +134,7 @@ def refuse_misspelled_data(settings: ProjectSettings, root: Path) -> None:
         FairnessError: One has, as in ``test_misspelled_data_folder_is_refused``.
     """
     for name, near in settings.data.misspelled():
-        where = _locate(Pyproject.read(root), name, DATA)
-        raise FairnessError(f"{where}: no suite asks for {name!r}, and {near!r} has no data: write {near}")
-
-
-def _locate(file: Pyproject, key: str, table: str) -> str:
-    """Return file and line of a key, and its name."""
-    return f"{file.path}:{file.line_of(key, table)}: {table}.{key}"
+        where = Pyproject.read(root).where(DATA, name)
+        raise FairnessError(
+            f"{where}: {DATA}.{name}: no suite asks for {name!r}, and {near!r} has no data: write {near}"
+        )

@@ -12,7 +12,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
 from pytest_fairness.plugin.config.settings import secret_redactor
-from pytest_fairness.plugin.probes.markers import threshold_exclude
+from pytest_fairness.plugin.probes.markers import threshold_mark
 from pytest_fairness.plugin.samples.judges import find_remedies
 from pytest_fairness.plugin.session.session import SESSION
 
@@ -49,7 +49,7 @@ def find_threshold_causes(item: pytest.Function, judgment: Judgment, measured: L
     from pytest_fairness.stats.validity import MOST_UNGRADED
 
     sample = measured.load()
-    if exclude := threshold_exclude(item.function):
+    if exclude := threshold_mark(item.function).exclude:
         sample = sample.from_selection(sample.selection.without(exclude))
     redact = secret_redactor(item.config.stash[SESSION].settings)
     remedies = dict(find_remedies(measured.probe, measured.graders))

@@ -20,7 +20,7 @@ from pytest_fairness.core.threshold_results import FormatEffectResult, GroupResu
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.compat import has_hypothesis_seed
 from pytest_fairness.plugin.probes.identity import get_sample
-from pytest_fairness.plugin.probes.markers import threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_mark
 from pytest_fairness.plugin.samples.baseline import NO_BASELINE
 from pytest_fairness.plugin.samples.measurement import evaluated_on, lazy_measured
 from pytest_fairness.plugin.session.session import SESSION
@@ -73,7 +73,7 @@ def evaluate_on(
         test,
         measured,
         replace(threshold_design(item) if design is None else design, clusters=reports),
-        scale=override.scale or threshold_scale(item.function),
+        scale=override.scale or threshold_mark(item.function).scale,
         bounds=override.bounds,
         dependence=dependence,
         endings=_ENDINGS,
@@ -88,9 +88,10 @@ def threshold_design(item: pytest.Function) -> ThresholdDesign:
     from pytest_fairness.stats.threshold_judgment import ThresholdDesign
 
     sample, slices = get_sample(item), item.config.stash[SESSION].overrides.of(item).slices
+    mark = threshold_mark(item.function)
     return ThresholdDesign(
-        threshold_slices(item.function) if slices is None else slices,
-        threshold_exclude(item.function),
+        mark.slices if slices is None else slices,
+        mark.exclude,
         () if sample is None else sample.probe.controls,
         alone=frozenset() if sample is None else frozenset(sample.probe.grades_of_answers),
     )

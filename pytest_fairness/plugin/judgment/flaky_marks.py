@@ -11,7 +11,7 @@ from pytest_fairness.core.clock import Clock
 if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import ThresholdResult
     from pytest_fairness.plugin.judgment.history import History
-    from pytest_fairness.plugin.probes.markers import FlakyMark
+    from pytest_fairness.plugin.probes.mark_arguments import FlakyMark
 
 SURE = 0.9
 """The probability from which a history shows that a threshold is more flaky than its mark allows."""

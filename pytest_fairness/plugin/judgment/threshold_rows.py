@@ -27,7 +27,7 @@ from pytest_fairness.core.threshold_results import (
 from pytest_fairness.plugin.config.profiles import SMOKE
 from pytest_fairness.plugin.own_tests import find_query_fixtures
 from pytest_fairness.plugin.probes.identity import get_sample, model_source
-from pytest_fairness.plugin.probes.markers import declared_title, threshold_exclude, threshold_scale, threshold_slices
+from pytest_fairness.plugin.probes.markers import declared_title, threshold_mark
 from pytest_fairness.plugin.session.session import SESSION
 from pytest_fairness.report.release import FILE
 
@@ -118,7 +118,9 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
             plan=look.plan,
             tryout=measured.counts is not None and measured.is_tryout,
         ),
-        "excluded": [f"{by}={group}" for by, groups in threshold_exclude(item.function).items() for group in groups],
+        "excluded": [
+            f"{by}={group}" for by, groups in threshold_mark(item.function).exclude.items() for group in groups
+        ],
         "without_group": _without_group(judgment, measured),
         "clustering": [judgment.clustering] if judgment.clustering else [],
         "sensitivity": sensitivity_state(measured.probe, judgment),
@@ -240,10 +242,10 @@ def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[
         overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
     override = item.config.stash[SESSION].overrides.of(item)
     if override.slices is not None:
-        suite_slices = list(threshold_slices(item.function))
+        suite_slices = list(threshold_mark(item.function).slices)
         overrides["slices"] = OverrideResult(set=list(override.slices), instead_of=suite_slices)
     if (scale := override.scale) is not None:
-        suite_scale = threshold_scale(item.function)
+        suite_scale = threshold_mark(item.function).scale
         overrides["scale"] = OverrideResult(set=scale_result(scale), instead_of=scale_result(suite_scale))
     return overrides
 

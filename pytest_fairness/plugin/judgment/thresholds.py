@@ -29,7 +29,8 @@ from pytest_fairness.plugin.judgment.evaluation import estimate_format_effects, 
 from pytest_fairness.plugin.judgment.flaky_marks import marked_acceptance
 from pytest_fairness.plugin.judgment.history import JudgedRuns, read_history
 from pytest_fairness.plugin.judgment.threshold_rows import get_influences, store_key, threshold_row
-from pytest_fairness.plugin.probes.markers import FlakyMark
+from pytest_fairness.plugin.probes.mark_arguments import FlakyMark
+from pytest_fairness.plugin.probes.markers import flaky_mark
 from pytest_fairness.plugin.report_data import CAUSE, COMPETENCE, ESTIMATES, EXCUSE, THRESHOLD, clear, write
 from pytest_fairness.plugin.samples.baseline import LazyBaseline
 from pytest_fairness.plugin.samples.measurement import LazyMeasured, lazy_measured
@@ -83,7 +84,7 @@ def run_threshold(item: pytest.Function) -> None:
     __tracebackhide__ = True
     measured = lazy_measured(item.funcargs["measured"])
     try:
-        flaky = FlakyMark.of(item)
+        flaky = flaky_mark(item)
     except FairnessError as error:
         _fail(str(error))
     baseline = item.funcargs.get("baseline")

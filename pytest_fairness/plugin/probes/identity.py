@@ -16,11 +16,13 @@ import pytest
 
 from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.serialization import RecordContext, read_fields
 from pytest_fairness.core.shared_prompts import describe_sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.config.settings import Settings
-from pytest_fairness.plugin.probes.markers import check_own_marks, check_probe_id, get_mark, get_mark_arguments
+from pytest_fairness.plugin.probes.mark_arguments import probe_id
+from pytest_fairness.plugin.probes.markers import check_own_marks, get_mark, get_mark_arguments
 from pytest_fairness.plugin.probes.probe import Probe
 
 Fixtures = Mapping[str, pytest.FixtureDef[Any]]
@@ -271,7 +273,8 @@ def probe_name(function: Callable[..., object]) -> str:
     """
     mark = get_mark(function, "probe")
     if mark is not None and "id" in mark.kwargs:
-        return check_probe_id(mark.kwargs["id"])
+        identity: str = read_fields({"id": probe_id}, {"id": mark.kwargs["id"]}, RecordContext())["id"]
+        return identity
     name: str = getattr(function, "__qualname__", type(function).__name__)
     module = sys.modules.get(function.__module__)  # none of a declared file
     own = getattr(function, "__name__", "")  # a callable object has none

@@ -1,109 +1,22 @@
-"""Marks of probes, thresholds and flaky thresholds, with checks of their arguments."""
+"""Marks of probes, thresholds and flaky thresholds on tests."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
-from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError, UngradedReason, did_you_mean
-from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
-from pytest_fairness.core.json_objects import is_number
-from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.marks import MarkScale
-from pytest_fairness.plugin.config.option_values import MOST_REPETITIONS
+from pytest_fairness.core.formatting import title_fault
+from pytest_fairness.core.serialization import RecordContext, read_record
 from pytest_fairness.plugin.own_tests import get_marks
+from pytest_fairness.plugin.probes.mark_arguments import NO_PROBE, FlakyMark, ThresholdMark
 
-PROBE_ARGUMENTS = (
-    *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
-    *("tools", "space", "profiles", "expected", "control", "literal", "id"),
-)
-THRESHOLD_ARGUMENTS = ("probe", "title", "scale", "slices", "exclude")
-FLAKY_ARGUMENTS = ("reason", "by", "until", "max_flip")
 _GRADING = {"grade": ("prompt", "answer"), "grade_item": ("item", "attempts"), "grade_batch": ("attempts",)}
 """The methods of graders, with their arguments."""
-_PROBE_ID = lazy_pattern(r"[\w.-]{1,100}")
-_LONGEST_FLAKY = timedelta(days=366)
-"""The longest duration of a flaky mark."""
-
-
-def check_probe_id(value: object) -> str:
-    """Return the name that a probe has in its file.
-
-    Raises:
-        FairnessError: It is no short, plain text.
-    """
-    if isinstance(value, str) and _PROBE_ID.fullmatch(value):
-        return value
-    raise FairnessError(f"id is {value!r:.60}: write up to 100 letters, digits, hyphens, underscores and dots")
-
-
-def check_repetitions(value: object) -> int:
-    """Return the attempts per prompt.
-
-    Raises:
-        FairnessError: For an invalid number.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_REPETITIONS:
-        raise FairnessError(f"repetitions is {value!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
-    return value
-
-
-def check_literal(value: object) -> Literal[True] | Collection[str]:
-    """Return the blanks of prompts that are meant as they are; True for all.
-
-    Raises:
-        FairnessError: The value is malformed.
-    """
-    if value is True or (isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)):
-        return value
-    raise FairnessError(f"literal is {value!r:.60}: write a list of blanks, as in literal=['[AGE]']")
-
-
-def check_expected(value: object) -> Mapping[str, Any]:
-    """Return the expected answers of a fair model.
-
-    Raises:
-        FairnessError: The value is malformed.
-    """
-    if not isinstance(value, Mapping):
-        raise FairnessError(f"expected is {value!r:.60}: write expected={{'grade': {{value: share}}}}")
-    for name, shares in value.items():
-        # One attribute may have shares for each of its values.
-        by_value = next(iter(shares.values())) if isinstance(shares, Mapping) and len(shares) == 1 else None
-        if not all(map(_are_shares, by_value.values() if isinstance(by_value, Mapping) and by_value else [shares])):
-            raise FairnessError(
-                f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in "
-                "all, or one of these for each value of an attribute, {'attribute': {value: ...}}"
-            )
-    return value
-
-
-def _are_shares(shares: Any) -> bool:
-    numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
-    are_numbers = all(is_number(number) and 0 <= number <= 1 for number in numbers)
-    return bool(numbers) and are_numbers and sum(numbers) <= 1 + 1e-9
-
-
-def check_graders(value: object) -> Mapping[str, Any]:
-    """Return the graders of a mark by grade; a fixture is given by its name.
-
-    Raises:
-        FairnessError: The value is malformed.
-    """
-    if not isinstance(value, Mapping) or not value:
-        raise FairnessError(f"grade is {value!r}: write grade={{'name': grader}}")
-    for name in value:
-        if not isinstance(name, str):
-            raise FairnessError(f"the name of a grade is {name!r:.60}: it must be a text")
-    return value
 
 
 def check_grader(name: str, grader: object) -> None:
@@ -138,30 +51,6 @@ def check_grader(name: str, grader: object) -> None:
             raise FairnessError(f"the grader of {name!r} cannot be called as {call}: {error}") from None
         except ValueError:  # a builtin without a signature
             continue
-
-
-def check_confidence(value: object) -> float:
-    """Return the confidence of intervals.
-
-    Raises:
-        FairnessError: For an invalid number.
-    """
-    if not isinstance(value, float) or not 0.8 <= value < 1:
-        raise FairnessError(f"confidence is {value!r}: it must be a number from 0.8 to below 1")
-    return value
-
-
-def check_arguments(mark: str, arguments: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
-    """Check the names of a mark's arguments.
-
-    Raises:
-        FairnessError: An argument is unknown, or missing.
-    """
-    for name in arguments:
-        if name not in allowed:
-            raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {did_you_mean(name, allowed)}")
-    if required not in arguments:
-        raise FairnessError(f"@pytest.mark.{mark} needs `{required}=`")
 
 
 _KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
@@ -260,30 +149,29 @@ def get_mark_arguments(mark: pytest.Mark) -> Mapping[str, Any]:
     return mark.kwargs
 
 
+def threshold_mark(function: Callable[..., object]) -> ThresholdMark:
+    """Return the arguments of a threshold's mark, checked.
+
+    Raises:
+        FairnessError: An argument is unknown, missing or malformed, or the probe has no mark of a probe.
+    """
+    mark = get_mark(function, "threshold")
+    assert mark is not None  # noqa: S101 - called for thresholds only
+    context = RecordContext("@pytest.mark.threshold", f"threshold {function.__name__}: ", noun="argument")
+    declared = read_record(ThresholdMark, get_mark_arguments(mark), context)
+    if get_mark(declared.probe, "probe") is None:
+        raise context.value_error(declared.probe, NO_PROBE, "probe")
+    return declared
+
+
 def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     """Return the probe function that a threshold's mark names.
 
     Raises:
-        FairnessError: The mark names no probe.
+        FairnessError: The mark is malformed, or there are two.
     """
-    mark = get_mark(function, "threshold")
-    assert mark is not None  # noqa: S101 - called for thresholds only
-    arguments = get_mark_arguments(mark)
-    check_arguments("threshold", arguments, THRESHOLD_ARGUMENTS, required="probe")
-    probe: Callable[..., object] = arguments["probe"]
-    if get_mark(probe, "probe") is None:
-        raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     check_own_marks(function, "threshold")
-    threshold_scale(function)
-    threshold_slices(function)
-    threshold_exclude(function)
-    title = arguments.get("title")
-    if title is not None and (fault := title_fault(title)):
-        raise FairnessError(
-            f"threshold {function.__name__}: its title {fault}: "
-            f"write one line of 1 to {LONGEST_TITLE} characters, such as title='Women and men advance alike'"
-        )
-    return probe
+    return threshold_mark(function).probe
 
 
 def declared_title(function: object) -> str:
@@ -293,119 +181,16 @@ def declared_title(function: object) -> str:
     return title.strip() if isinstance(title, str) and not title_fault(title) else ""
 
 
-def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
-    """Return the mark scale of a threshold's mark for all its estimates, if it has one.
+def flaky_mark(item: pytest.Item) -> FlakyMark | None:
+    """Return the mark of a flaky threshold on the test, its class or its module, checked; None without one.
 
     Raises:
-        FairnessError: The mark gives something other than a scale.
+        FairnessError: The mark has no reason or date, or an unattainable bound; or there are two.
     """
-    mark = get_mark(function, "threshold")
-    scale = None if mark is None else mark.kwargs.get("scale")
-    if not isinstance(scale, MarkScale | None):
-        raise FairnessError(
-            f"threshold {function.__name__}: its scale is {scale!r}: write scale=MarkScale(A=..., B=..., C=...)"
-        )
-    return scale
-
-
-def check_slices(value: object) -> tuple[str, ...]:
-    """Return the attributes of slices.
-
-    Raises:
-        FairnessError: The value names none, or one twice.
-    """
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, tuple | list) or not all(isinstance(name, str) and name for name in names):
-        raise FairnessError(f"slices is {value!r:.60}: name attributes, as in slices=('language',)")
-    if len(set(names)) < len(names):
-        raise FairnessError(f"slices is {value!r:.60}: name each attribute once")
-    return tuple(names)
-
-
-def threshold_slices(function: object) -> tuple[str, ...]:
-    """Return the attributes whose values are slices of a threshold, by its mark.
-
-    Raises:
-        FairnessError: The mark names none.
-    """
-    mark = get_mark(function, "threshold")
-    return () if mark is None else check_slices(mark.kwargs.get("slices", ()))
-
-
-def threshold_exclude(function: object) -> Mapping[str, tuple[str, ...]]:
-    """Return the groups that a threshold's mark leaves out, by attribute.
-
-    Raises:
-        FairnessError: The mark's value is malformed.
-    """
-    mark = get_mark(function, "threshold")
-    value = {} if mark is None else mark.kwargs.get("exclude", {})
-    return check_exclude(value)
-
-
-def check_exclude(value: object) -> Mapping[str, tuple[str, ...]]:
-    """Return groups that are left out, by attribute.
-
-    Raises:
-        FairnessError: The value is malformed.
-    """
-    if not isinstance(value, Mapping):
-        raise FairnessError(f"exclude is {value!r:.60}: write exclude={{'attribute': 'group'}}")
-    excluded: dict[str, tuple[str, ...]] = {}
-    for by, groups in value.items():
-        names = (groups,) if isinstance(groups, str) else groups
-        if not isinstance(by, str) or not isinstance(names, tuple | list) or not names or not all(map(_is_text, names)):
-            raise FairnessError(f"exclude is {value!r:.60}: write exclude={{'attribute': 'group'}}")
-        excluded[by] = tuple(names)
-    return excluded
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-@dataclass(frozen=True, slots=True)
-class FlakyMark:
-    """The mark of a flaky threshold: its reason, owner, last day and allowed flip probability."""
-
-    reason: str
-    by: str
-    until: date
-    max_flip: float = 0.2
-
-    @classmethod
-    def of(cls, item: pytest.Item) -> FlakyMark | None:
-        """Return the mark on a threshold, its class or its module, checked.
-
-        Raises:
-            FairnessError: The mark has no reason or date, or an unattainable bound.
-        """
-        mark = item.get_closest_marker("flaky_threshold")
-        if mark is None:
-            return None
-        if sum(own.name == mark.name for own in get_marks(getattr(item, "function", None))) > 1:
-            raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
-        arguments = dict(get_mark_arguments(mark))
-        for name in ("reason", "by", "until"):
-            check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required=name)
-        until = arguments["until"]
-        if isinstance(until, str):
-            with suppress(ValueError):
-                until = date.fromisoformat(until)
-        if isinstance(until, datetime) or not isinstance(until, date):
-            raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
-        latest = Clock.now().date() + _LONGEST_FLAKY
-        if until > latest:
-            raise FairnessError(f"flaky_threshold: until is {until}: it must be at most a year ahead, up to {latest}")
-        max_flip = arguments.get("max_flip", 0.2)
-        if not isinstance(max_flip, (int, float)):
-            raise FairnessError(f"flaky_threshold: max_flip is {max_flip!r}: it must be a number from 0.08 to 0.5")
-        if not 0.08 <= max_flip <= 0.5:
-            raise FairnessError(
-                f"flaky_threshold: max_flip is {max_flip:g}: it must be from 0.08 (less cannot be shown) to 0.5"
-            )
-        texts = {name: str(arguments[name]).strip() for name in ("reason", "by")}
-        for name, what in (("reason", "say why it may flip"), ("by", "name who looks after it")):
-            if not texts[name]:
-                raise FairnessError(f"flaky_threshold: {name} is empty: {what}")
-        return cls(**texts, until=until, max_flip=float(max_flip))
+    mark = item.get_closest_marker("flaky_threshold")
+    if mark is None:
+        return None
+    if sum(own.name == mark.name for own in get_marks(getattr(item, "function", None))) > 1:
+        raise FairnessError("flaky_threshold is given twice, and one of the two would be ignored: keep one")
+    context = RecordContext("@pytest.mark.flaky_threshold", "flaky_threshold: ", noun="argument")
+    return read_record(FlakyMark, get_mark_arguments(mark), context)

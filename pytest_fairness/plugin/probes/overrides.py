@@ -18,11 +18,10 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
@@ -31,30 +30,54 @@ from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import PYPROJECT, TOOL, Pyproject
+from pytest_fairness.core.serialization import checked, read_record
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.config.project_settings import KEYS
 from pytest_fairness.plugin.own_tests import mentions_thresholds
-from pytest_fairness.plugin.probes.markers import check_confidence, check_repetitions, check_slices
+from pytest_fairness.plugin.probes import mark_arguments
 from pytest_fairness.plugin.probes.probe import Probe
 
-T = TypeVar("T")
 TABLE = "thresholds"
 TABLES = ("models", "services", TABLE, *KEYS)
-FIELDS = ("bounds", "scale", "repetitions", "confidence", "slices")
 _WAY_OUT = f'write [tool.{TOOL}.{TABLE}."SUITE::TEST"], and bounds = [LOW, HIGH] below it'
 _PACKAGE = Path(__file__).parents[2]
+
+
+def _bounds(value: object) -> BoundsOverride:
+    """Return bounds by metric, or those of a test that compares one."""
+    spans = value if isinstance(value, dict) else {ONLY: value}
+    return BoundsOverride({metric: _span(span, metric and f" for {metric!r}") for metric, span in spans.items()})
+
+
+def _span(value: object, of_metric: str) -> Span:
+    ends = value if isinstance(value, list) else []
+    if len(ends) != 2 or not all(is_number(end) for end in ends):
+        raise ValueError(f"write [LOW, HIGH]{of_metric}, two numbers, -inf or inf where there is none")
+    low, high = map(float, ends)
+    if not low <= high:
+        raise ValueError(f"the first must be at most the second{of_metric}")
+    return low, high
+
+
+def _scale(value: object) -> MarkScale:
+    ranges = value if isinstance(value, dict) else {}
+    if set(ranges) != set("ABC") or not all(isinstance(span, list) for span in ranges.values()):
+        raise ValueError("write {A = [LOW, HIGH], B = [LOW, HIGH], C = [LOW, HIGH]}")
+    try:
+        return MarkScale(**ranges)
+    except FairnessError as error:
+        raise ValueError(str(error).removeprefix("scale: ")) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOverride:
     """The overrides of one threshold; None for a value of the suite."""
 
-    where: str = ""
-    bounds: BoundsOverride | None = None
-    scale: MarkScale | None = None
-    repetitions: int | None = None
-    confidence: float | None = None
-    slices: tuple[str, ...] | None = None
+    bounds: BoundsOverride | None = checked(_bounds, default=None)
+    scale: MarkScale | None = checked(_scale, default=None)
+    repetitions: int | None = checked(mark_arguments.repetitions, default=None)
+    confidence: float | None = checked(mark_arguments.confidence, default=None)
+    slices: tuple[str, ...] | None = checked(mark_arguments.slices, default=None)
 
 
 NOTHING = ThresholdOverride()
@@ -113,11 +136,11 @@ class ThresholdOverrides:
             if test is None:
                 continue
             if test in keys:
-                raise FairnessError(f"{override.where}: {key!r} and {keys[test]!r} are the same threshold: keep one")
+                raise FairnessError(f"{self._where(key)}: {key!r} and {keys[test]!r} are the same threshold: keep one")
             keys[test], self._overrides[test] = key, override
             for name in ("repetitions", "confidence"):
                 if (value := getattr(override, name)) is not None:
-                    _set(self._collected[test].probe, name, value, override.where)
+                    _set(self._collected[test].probe, name, value, self._where(key))
         self._refuse_unread()
 
     @cached_property
@@ -131,34 +154,17 @@ class ThresholdOverrides:
                 raise FairnessError(
                     f"{self._file.where(name)}: [tool.{TOOL}] has no {name!r}; {did_you_mean(name, TABLES)}"
                 )
-        tables = self._file.table(TABLE, way_out=_WAY_OUT)
-        return {key: self._read(key, self._file.table(TABLE, key, way_out=_WAY_OUT)) for key in tables}
+        return {key: self._read(key) for key in self._file.table(TABLE, way_out=_WAY_OUT)}
 
-    def _read(self, key: str, table: Mapping[str, Any]) -> ThresholdOverride:
-        where = f"{self._file.path.name}:{self._file.line_of(key)}"
+    def _read(self, key: str) -> ThresholdOverride:
+        table = self._file.table(TABLE, key, way_out=_WAY_OUT)
+        override = read_record(ThresholdOverride, table, self._file.context(TABLE, key, subject=repr(key)))
+        bounds = override.bounds
+        return override if bounds is None else replace(override, bounds=replace(bounds, where=self._where(key)))
 
-        def read(name: str, reader: Callable[[object], T]) -> T | None:
-            try:
-                return reader(table[name]) if name in table else None
-            except FairnessError as error:
-                raise FairnessError(f"{self._location(name, key)}: {error}") from None
-
-        for name in table:
-            if name not in FIELDS:
-                raise FairnessError(
-                    f"{self._location(name, key)}: {key!r} has no {name!r}; {did_you_mean(name, FIELDS)}"
-                )
-        return ThresholdOverride(
-            where,
-            read("bounds", lambda value: BoundsOverride(_spans(value), where)),
-            read("scale", _scale),
-            read("repetitions", check_repetitions),
-            read("confidence", check_confidence),
-            read("slices", check_slices),
-        )
-
-    def _location(self, name: str, table: str) -> str:
-        return f"{self._file.path.name}:{self._file.line_of(name, table)}"
+    def _where(self, key: str) -> str:
+        """Return the file, by its name, and the line of a table."""
+        return f"{PYPROJECT}:{self._file.file.line('tool', TOOL, TABLE, key)}"
 
     def _refuse_unread(self) -> None:
         """Refuse tables for thresholds of this run in a file that is not read, since it is not in the rootdir."""
@@ -172,7 +178,7 @@ class ThresholdOverrides:
                 # The suite may have another name there.
                 if any(name == threshold.name and _is_file_named(threshold.file, head) for threshold in unchanged):
                     raise FairnessError(
-                        f"{file.where(key)}: {key!r} is not read, since the rootdir is {self._root}: "
+                        f"{file.where(TABLE, key)}: {key!r} is not read, since the rootdir is {self._root}: "
                         f"add --rootdir={folder}, or write it into {self._root / PYPROJECT}"
                     )
 
@@ -184,7 +190,7 @@ class ThresholdOverrides:
         )
         if len(matches) > 1:
             raise FairnessError(
-                f"{self._tables[key].where}: {key!r} may be {' or '.join(sorted(matches))}: write more of the path"
+                f"{self._where(key)}: {key!r} may be {' or '.join(sorted(matches))}: write more of the path"
             )
         if not matches:
             self._refuse_unknown(key)
@@ -204,7 +210,7 @@ class ThresholdOverrides:
         ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in find_test_names(file)}
         ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
         nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)
-        raise FairnessError(f"{self._tables[key].where}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
+        raise FairnessError(f"{self._where(key)}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
 
 
 def _set(probe: Probe, name: str, value: object, where: str) -> None:
@@ -215,29 +221,6 @@ def _set(probe: Probe, name: str, value: object, where: str) -> None:
         )
     probe.instead_of.setdefault(name, probe.repetitions if name == "repetitions" else probe.confidence)
     probe.arguments = {**probe.arguments, name: value}
-
-
-def _spans(value: object) -> dict[str, Span]:
-    if isinstance(value, dict):
-        return {metric: _span(span) for metric, span in value.items()}
-    return {ONLY: _span(value)}
-
-
-def _span(value: object) -> Span:
-    ends = value if isinstance(value, list) else []
-    if len(ends) != 2 or not all(is_number(end) for end in ends):
-        raise FairnessError(f"bounds are {value!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
-    low, high = map(float, ends)
-    if not low <= high:
-        raise FairnessError(f"bounds are {value!r}: the first must be at most the second")
-    return low, high
-
-
-def _scale(value: object) -> MarkScale:
-    ranges = value if isinstance(value, dict) else {}
-    if set(ranges) != set("ABC") or not all(isinstance(span, list) for span in ranges.values()):
-        raise FairnessError(f"scale is {value!r}: write {{A = [LOW, HIGH], B = [LOW, HIGH], C = [LOW, HIGH]}}")
-    return MarkScale(**ranges)
 
 
 def find_test_names(file: Path) -> set[str]:

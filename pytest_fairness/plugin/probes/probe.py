@@ -16,31 +16,21 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr, text_of
+from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.placeholders import check_filled_in
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
-from pytest_fairness.plugin.config.profiles import SMOKE, read_sample_size
+from pytest_fairness.core.serialization import RecordContext, read_record
+from pytest_fairness.plugin.config.profiles import SMOKE
 from pytest_fairness.plugin.config.settings import Settings
-from pytest_fairness.plugin.probes.markers import (
-    PROBE_ARGUMENTS,
-    check_arguments,
-    check_confidence,
-    check_expected,
-    check_grade_names,
-    check_grader,
-    check_graders,
-    check_literal,
-    check_repetitions,
-)
+from pytest_fairness.plugin.probes.mark_arguments import DEFAULT_GRADERS, ProbeMark
+from pytest_fairness.plugin.probes.markers import check_grade_names, check_grader
 
 if TYPE_CHECKING:
     from pytest_fairness.counterfactual.linter import LintReport
 
-DEFAULT_GRADERS = {"answer": "grader"}
-"""The default graders of a probe: the fixture `grader`."""
 MOST_ITEMS = 1_000_000
 """The most items of a probe: each is a test. A generator of them may have no end."""
 
@@ -154,11 +144,12 @@ class Probe:
         """
         try:
             usual = self.repetitions
-            size = read_sample_size(settings.profile, self.arguments.get("profiles", {}))
+            mark = read_record(ProbeMark, self.arguments, RecordContext("@pytest.mark.probe", noun="argument"))
+            size = mark.profiles.size(settings.profile)
             if size.repetitions is not None:
                 self.arguments = {**self.arguments, "repetitions": size.repetitions}
             count = settings.sample or size.items
-            self.items = sorted(self._build_items(settings, count), key=lambda item: item.id)
+            self.items = sorted(self._build_items(settings, count, mark), key=lambda item: item.id)
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self.plain_graders = _plain_graders(self.arguments.get("grade", DEFAULT_GRADERS))
@@ -185,28 +176,18 @@ class Probe:
         if self.error is not None:
             self.items = []
 
-    def _build_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
-        check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
-        check_repetitions(self.repetitions)
-        check_confidence(self.confidence)
-        check_expected(self.expected)
-        graders = check_graders(self.arguments.get("grade", DEFAULT_GRADERS))
-        check_grade_names("control", [control.grade for control in self.controls], graders)
-        check_grade_names("expected", self.expected.keys() - {"icc"}, graders)
-        for name, grader in graders.items():
+    def _build_items(self, settings: Settings, sample: int | None, mark: ProbeMark) -> list[ProbeItem]:
+        check_grade_names("control", [control.grade for control in mark.control], mark.grade)
+        check_grade_names("expected", mark.expected.keys() - {"icc"}, mark.grade)
+        for name, grader in mark.grade.items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
-        if self.arguments.get("sources", "random") not in ("random", "fixed"):
-            raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
-        for name in ("harm", "crossed"):
-            value = self.arguments.get(name)
-            if value is not None and not isinstance(value, str):
-                example = "allocation" if name == "harm" else "template"
-                raise FairnessError(f"{name} is {short_repr(value)}: write a text, such as {name}='{example}'")
-        self.labels = self._read_labels()
-        source = self.arguments["items"]
+        self.labels = self._read_labels(mark.calibration)
+        source = mark.items
         if callable(source):
-            source = source(**_item_arguments(source, settings, sample), **_start(self.arguments))
+            source = source(
+                **_item_arguments(source, settings, sample), **(dict(mark.space.start) if mark.space else {})
+            )
         if not isinstance(source, Iterable):
             raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
         items: dict[str, ProbeItem] = {}
@@ -219,7 +200,7 @@ class Probe:
                 raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
             items[item.id] = item
         with_tools = self._with_tools(list(items.values()))
-        self._check_prompts(with_tools)
+        self._check_prompts(with_tools, mark)
         with_questions = self._with_likelihoods(with_tools, settings)
         return (
             self._with_formats(with_questions, settings)
@@ -246,12 +227,11 @@ class Probe:
             for item in items
         ]
 
-    def _check_prompts(self, items: list[ProbeItem]) -> None:
+    def _check_prompts(self, items: list[ProbeItem], mark: ProbeMark) -> None:
         """Check that every prompt is filled in, and that the graders can grade answers to it, before any is sent."""
         texts = ((f"a prompt of item {item.id!r}", _sent_text(prompt)) for item in items for prompt in item.prompts)
-        literal = check_literal(self.arguments.get("literal", ()))
-        check_filled_in(texts, literal, "name it in the probe's `literal`: ['{}']")
-        for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
+        check_filled_in(texts, mark.literal, "name it in the probe's `literal`: ['{}']")
+        for name, grader in mark.grade.items():
             check = getattr(grader, "check_prompt", None)
             if check is None:
                 continue
@@ -275,7 +255,7 @@ class Probe:
         from pytest_fairness.graders.choice import Choice
         from pytest_fairness.graders.yes_no import YesNo
 
-        for name, grader in check_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+        for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
             if not isinstance(grader, Choice | YesNo) or self.is_propensity:
                 raise FairnessError(
                     f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
@@ -292,8 +272,6 @@ class Probe:
         With --fairness-propensity either all graders of a probe are converted, or none.
         """
         graders = self.arguments.get("grade", DEFAULT_GRADERS)
-        if not isinstance(graders, Mapping):
-            return items  # refused when its first test runs
         converted, reason = as_propensities(graders) if settings.propensity else (None, "")
         with_questions = add_continuations(graders if converted is None else converted, items)
         if with_questions is None:
@@ -309,13 +287,10 @@ class Probe:
         self.is_propensity = True
         return with_questions
 
-    def _read_labels(self) -> Sequence[Mapping[str, Any]]:
+    def _read_labels(self, path: str | Path | None) -> Sequence[Mapping[str, Any]]:
         """Return the labels of the mark's file, whose path is relative to the probe's file."""
-        path = self.arguments.get("calibration")
         if path is None:
             return ()
-        if not isinstance(path, str | Path):
-            raise FairnessError(f"calibration is {path!r}: name a JSONL file of labels")
         from pytest_fairness.stats.calibration.labels import read_labels
 
         return read_labels(Path(inspect.getfile(self.function)).parent / path)
@@ -375,13 +350,3 @@ def _item_arguments(source: Callable[..., object], settings: Settings, sample: i
     if isinstance(default, int) and sample is not None and sample > default:
         arguments["count"] = sample
     return arguments
-
-
-def _start(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the items of a designed probe: the start of its search space."""
-    if "space" not in arguments:
-        return {}
-    start = getattr(arguments["space"], "start", None)
-    if not isinstance(start, Mapping):
-        raise FairnessError(f"space is {arguments['space']!r:.60}: write space=Space(...) of pytest_fairness.design")
-    return dict(start)

@@ -13,9 +13,9 @@ import pytest
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
+from pytest_fairness.plugin.probes.mark_arguments import DEFAULT_GRADERS
 from pytest_fairness.plugin.probes.marked_tests import get_item_parameter
-from pytest_fairness.plugin.probes.markers import check_grader, check_graders
-from pytest_fairness.plugin.probes.probe import DEFAULT_GRADERS
+from pytest_fairness.plugin.probes.markers import check_grader
 from pytest_fairness.plugin.session.session import SESSION
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def resolve_graders(probe: Probe, request: pytest.FixtureRequest) -> Mapping[str
     if probe.plain_graders is not None:
         return probe.plain_graders
     try:
-        declared = check_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        declared = probe.arguments.get("grade", DEFAULT_GRADERS)
         graders = {
             name: _grader_fixture(grader, request) if isinstance(grader, str) else grader
             for name, grader in declared.items()

@@ -35,7 +35,7 @@ from pytest_fairness.plugin.judgment import threshold_rows
 from pytest_fairness.plugin.judgment.evaluation import evaluate
 from pytest_fairness.plugin.judgment.thresholds import at_look
 from pytest_fairness.plugin.output import terminal_text
-from pytest_fairness.plugin.probes.markers import FlakyMark
+from pytest_fairness.plugin.probes.markers import flaky_mark
 from pytest_fairness.plugin.samples.baseline import uses_baseline
 from pytest_fairness.plugin.samples.measurement import lazy_measured
 from pytest_fairness.plugin.session.session import SESSION, FairnessSession
@@ -217,7 +217,7 @@ def verify_threshold(item: pytest.Function, results_file: ResultsFile) -> Verifi
 
 def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
     try:
-        FlakyMark.of(item)
+        flaky_mark(item)
     except FairnessError as error:
         return Judgment(Verdict.INVALID, reason=str(error))
     measured.load()
