@@ -212,10 +212,10 @@ class Space:
 EMOTION = Space(
     {
         "prosody_variance_neurotypical": NumericParameter(
-            0.5, 2.0, "Spread of the tone of voice of neurotypical speakers"
+            0.5, 2.0, "Spread of the prosody in the group neurotypical: how far the pitch moves"
         ),
         "prosody_variance_alexithymic": NumericParameter(
-            0.1, 1.0, "Spread of the tone of voice of alexithymic speakers"
+            0.1, 1.0, "Spread of the prosody in the group alexithymic: a flat voice moves little"
         ),
         "semantic_strength": NumericParameter(0.3, 1.0, "How clearly the words tell the emotion"),
         "noise_level": NumericParameter(0.0, 0.5, "Noise on everything that is heard"),

@@ -1,1 +1,1 @@
-"""The emotion suite: are emotions read as well in alexithymic as in neurotypical voices?"""
+"""The emotion suite: are emotions read as well in voices with a flat prosody as in others?"""

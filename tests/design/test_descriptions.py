@@ -185,4 +185,15 @@ def test_described_sample_has_readable_texts() -> None:
     sample: DescribedSample = describe(batch(n=1).features)[0]
     assert sample.setting.endswith(".")
     assert sample.spoken.count(".") == 3
-    assert sample.heard.startswith(("The voice", "To the ear", "Heard closely"))
+    assert sample.heard.count(".") == 4
+    assert re.fullmatch(r"(?:[A-Z][^.]*\. ?){4}", sample.heard)
+
+
+def test_prompts_explain_no_code() -> None:
+    """What is heard is described as a listener would: no sentence says which emotions are lively or in control."""
+    features = batch(n=5).features
+    for sample, prompt in zip(describe(features), prompts(features, verification=False), strict=True):
+        rest = prompt.text
+        for part in (sample.heard, sample.spoken, sample.setting, str(prompt.metadata["options"])):
+            rest = rest.replace(part, "")
+        assert not re.search(rf"\b({'|'.join(EMOTIONS)}|arousal|valence|control|pleasant|lively|calm)\b", rest)
