@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pytest_fairness.design.closed_form import LinearReader
     from pytest_fairness.design.descriptions import choice_in, reading_of
+    from pytest_fairness.design.designer_comparison import compare_designers
     from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
     from pytest_fairness.design.designers.language import LanguageDesigner
     from pytest_fairness.design.designers.optimizer import Optimizer
@@ -31,6 +32,7 @@ _MODULES = {
     for module, names in {
         "closed_form": "LinearReader",
         "descriptions": "choice_in reading_of",
+        "designer_comparison": "compare_designers",
         "designers.baselines": "BestOfLearned BestOfTarget RandomReplay",
         "designers.language": "LanguageDesigner",
         "designers.optimizer": "Optimizer",
@@ -54,7 +56,8 @@ __all__ = [
     "BenchmarkFigure", "BestOfLearned", "BestOfTarget", "CallableStudent", "Design", "Designer", "EMOTION",
     "EmotionBenchmark", "EmotionReading", "Front", "Frozen", "Iteration", "LanguageDesigner", "LinearReader",
     "NumericParameter", "OneOf", "Optimizer", "ProbeBenchmark", "Proposal", "RandomReplay", "Space", "Student",
-    "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "design", "explained", "load_recording",
+    "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "compare_designers",
+    "design", "explained", "load_recording",
     "reading_of", "train",
 ]  # fmt: skip
 

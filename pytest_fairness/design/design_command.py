@@ -21,6 +21,7 @@ from pytest_fairness.extending import (
 
 if TYPE_CHECKING:
     from pytest_fairness.design.designers.protocol import Designer
+    from pytest_fairness.design.emotion import EmotionBenchmark
     from pytest_fairness.design.loop import Design
     from pytest_fairness.design.objectives import Objective
     from pytest_fairness.design.records import Iteration
@@ -33,6 +34,7 @@ _EXAMPLES = """examples:
   pytest-fairness design --student openai:gpt-5-mini      a language model is tested, on emotions in words
   pytest-fairness design --objective worst --accuracy 0.8 --iterations 40
   pytest-fairness design --objective front --iterations 30
+  pytest-fairness design --compare --seeds 10             gap, spread and iterations of every designer
   pytest-fairness design --out mine.json --resume         continue a design that was stopped
   pytest --pyargs pytest_fairness.suites.emotion          run DIR/design.json as a gate, with emotion = "DIR" in
                                                           [tool.pytest-fairness.data] of pyproject.toml
@@ -81,6 +83,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--seed", type=whole_number_argument, default=0, metavar="N", help="seed of all draws (0)")
     parser.add_argument("--out", type=Path, default=Path("design.json"), metavar="FILE", help="the frozen benchmark")
     parser.add_argument("--resume", action="store_true", help="continue from the record of FILE, which ends in .jsonl")
+    parser.add_argument(
+        "--compare", action="store_true", help="compare the designer with the three baselines; writes no file"
+    )
+    parser.add_argument(
+        "--seeds", type=whole_number_argument, default=5, metavar="N", help="searches of each compared designer (5)"
+    )
     add_store(parser)
     parser.set_defaults(run=_design)
 
@@ -94,7 +102,10 @@ def _design(options: argparse.Namespace) -> None:
 
     _check_torch()
     record: Path = options.out.with_suffix(".jsonl")
-    check_record(record, resume=options.resume)
+    if options.compare:
+        _check_comparison(options)
+    else:
+        check_record(record, resume=options.resume)
     if options.samples is not None and options.samples < 2:
         raise FairnessError(f"--samples is {options.samples}: it must be at least 2")
     objective = _objective(options)
@@ -104,6 +115,9 @@ def _design(options: argparse.Namespace) -> None:
         student, model = _student(options, engine, find_model)
         samples = options.samples or (_SAMPLES_OF_MODELS if model else _SAMPLES)
         benchmark = EmotionBenchmark(student, samples, target=options.target)
+        if options.compare:
+            _compare(options, benchmark, designer)
+            return
         result = design(
             benchmark,
             EMOTION,
@@ -123,6 +137,36 @@ def _design(options: argparse.Namespace) -> None:
         _print_front(result)
     Frozen.of(result, benchmark, model).write(options.out)
     print(f"written: {options.out}")
+
+
+def _check_comparison(options: argparse.Namespace) -> None:
+    if options.objective != "target":
+        raise FairnessError(f"--compare with --objective {options.objective}: gaps to a target are compared")
+    if options.resume:
+        raise FairnessError("--compare with --resume: a comparison keeps no record")
+
+
+def _compare(options: argparse.Namespace, benchmark: EmotionBenchmark, designer: Designer) -> None:
+    """Print a table of the designer and the baselines."""
+    from pytest_fairness.design.designer_comparison import compare_designers, comparison_table
+    from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
+    from pytest_fairness.design.objectives import Target
+    from pytest_fairness.design.search_space import EMOTION
+
+    baselines = [make for make in (RandomReplay, BestOfTarget, BestOfLearned) if make.name != designer.name]
+    seeds = range(options.seed, options.seed + options.seeds)
+    results = compare_designers(
+        benchmark,
+        EMOTION,
+        [lambda: designer, *baselines],
+        objective=Target(options.target),
+        iterations=options.iterations,
+        threshold=options.threshold,
+        seeds=seeds,
+        on_seed=lambda seed: print(f"seed {seed} of {seeds[0]} to {seeds[-1]} done", flush=True),
+    )
+    print(*comparison_table(results, options.threshold).text(), sep="\n")
+    print("Gaps are those of the winners on fresh seeds; every designer starts at the same random parameters.")
 
 
 def _check_torch() -> None:
