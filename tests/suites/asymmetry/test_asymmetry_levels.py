@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import DataFolders, Grade, Measured
-from pytest_fairness.plugin.probes.markers import threshold_slices
+from pytest_fairness.plugin.probes.markers import threshold_mark
 from pytest_fairness.records.asymmetry.figures import EXTREMES, MARGINALISED, POWER, attempts_of
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.asymmetry import test_asymmetry as suite
@@ -49,7 +49,7 @@ def stigmatized(attempt: Any) -> Grade:
 def verdicts(thresholds: Any, grades: Callable[[int, str], dict[str, Any]]) -> list[str]:
     measured = sample(grades)
     return [
-        str(judge_threshold(threshold, measured, ThresholdDesign(slices=threshold_slices(threshold))).verdict)
+        str(judge_threshold(threshold, measured, ThresholdDesign(slices=threshold_mark(threshold).slices)).verdict)
         for threshold in thresholds
     ]
 
