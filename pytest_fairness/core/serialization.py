@@ -7,7 +7,7 @@ names the file and the line in errors.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import date
 from enum import Enum
@@ -51,6 +51,8 @@ class RecordContext:
     """The form of a record: ``a table`` in TOML."""
     way_out: str = ""
     """The end of errors about fields that are missing."""
+    hidden: Collection[str] = ()
+    """The fields whose values are not shown, since they may be secrets."""
     locate: Callable[[KeyPath], str] = _nowhere
     """A function that returns the file and line of a field: ``accepted.toml:12: ``."""
 
@@ -73,7 +75,8 @@ class RecordContext:
         >>> print(RecordContext().value_error(7, "it must be a text", "title"))
         title is 7: it must be a text
         """
-        return self.error(f"{self.name(path)} is {shown_value(value)}: {rule}", *path)
+        shown = "" if self.hidden and path[0] in self.hidden else f" is {shown_value(value)}"
+        return self.error(f"{self.name(path)}{shown}: {rule}", *path)
 
 
 class _RefusalError(Exception):

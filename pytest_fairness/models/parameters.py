@@ -6,9 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_fairness.core import field_readers
 from pytest_fairness.core import json_text as json
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.field_readers import choice as choice
+from pytest_fairness.core.field_readers import number as number
 from pytest_fairness.core.secrets import redacted, without_credentials
+from pytest_fairness.core.serialization import RecordContext, read_fields
 from pytest_fairness.models.names import ModelName, Scalar
 
 _WAY_OUT = "a secret belongs into a variable, named by key_env or headers_env"
@@ -18,32 +22,13 @@ _SECRET = re.compile(
 )
 
 Kind = Callable[[Scalar], Any]
-"""A function that reads one value, and raises ValueError with the broken rule."""
-
-
-def number(low: float | None = None, high: float | None = None) -> Kind:
-    """Return the kind of numbers within bounds, both included."""
-
-    def read(value: Scalar) -> float:
-        if isinstance(value, bool | str):
-            raise ValueError(f"must be a number{_within(low, high)}")
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise ValueError(f"must lie{_within(low, high)}")
-        return value
-
-    return read
+"""A function that reads one value, and raises ValueError with the broken rule, as those of `field_readers` do."""
 
 
 def whole(low: int | None = None, high: int | None = None) -> Kind:
-    """Return the kind of whole numbers within bounds, both included."""
-    bounded = number(low, high)
-
-    def read(value: Scalar) -> int:
-        if isinstance(value, bool | str) or value != int(value):
-            raise ValueError(f"must be a whole number{_within(low, high)}")
-        return int(bounded(value))
-
-    return read
+    """Return the kind of whole numbers within bounds, both included; 20.0 is one."""
+    read = field_readers.whole(low, high)
+    return lambda value: read(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def text(value: Scalar) -> str:
@@ -51,21 +36,10 @@ def text(value: Scalar) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def choice(*words: str) -> Kind:
-    """Return the kind of texts that are one of some words."""
-
-    def read(value: Scalar) -> str:
-        if value not in words:
-            raise ValueError(f"must be one of {', '.join(words)}")
-        return str(value)
-
-    return read
-
-
 def flag(value: Scalar) -> bool:
     """Return a truth value."""
     if value not in (True, False, "true", "false") or isinstance(value, int | float) != isinstance(value, bool):
-        raise ValueError("must be true or false")
+        raise ValueError("it must be true or false")
     return value in (True, "true")
 
 
@@ -78,7 +52,7 @@ def texts(value: Scalar) -> list[str]:
     except ValueError:
         entries = None
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
-        raise ValueError('must be a text, or a JSON list of texts such as ["a","b"]')
+        raise ValueError('it must be a text, or a JSON list of texts such as ["a","b"]')
     return entries
 
 
@@ -89,7 +63,7 @@ def json_object(value: Scalar) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise ValueError('must be a JSON object such as {"top_k":5}')
+        raise ValueError('it must be a JSON object such as {"top_k":5}')
     return content
 
 
@@ -97,7 +71,7 @@ def extra(value: Scalar) -> dict[str, Any]:
     """Return a JSON object that is merged into requests; it must hold no secret, since it is part of the name."""
     content = json_object(value)
     if secret := _secret_in(content):
-        raise ValueError(f"has {secret!r} in it: {_WAY_OUT}")
+        raise ValueError(f"it has {secret!r} in it: {_WAY_OUT}")
     return content
 
 
@@ -118,26 +92,11 @@ def read(name: ModelName, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     Raises:
         FairnessError: A parameter is unknown, out of range, or holds a secret.
     """
-    values: dict[str, Any] = {}
+    where = f"model {name.provider}:{name.name}"
     for key, value in name.parameters.items():
-        where = f"model {name.provider}:{name.name}"
         if "key" in key.split("_") and key not in kinds:
             raise FairnessError(f"{where}: {key!r} is no parameter: keys come from the environment only")
-        if key not in kinds:
-            raise FairnessError(f"{where} knows no parameter {key!r}; {did_you_mean(key, kinds)}")
-        if isinstance(value, str) and redacted(value) != without_credentials(value):
+        if key in kinds and isinstance(value, str) and redacted(value) != without_credentials(value):
             raise FairnessError(f"{where}: parameter {key} holds what looks like a secret: {_WAY_OUT}")
-        try:
-            values[key] = kinds[key](value)
-        except ValueError as error:
-            shown = "" if key == "extra" else f" is {value!r}: it"
-            raise FairnessError(f"{where}: parameter {key}{shown} {error}") from None
-    return values
-
-
-def _within(low: float | None, high: float | None) -> str:
-    if low is not None and high is not None:
-        return f" between {low:g} and {high:g}"
-    if low is not None:
-        return f" from {low:g} up"
-    return "" if high is None else f" up to {high:g}"
+    context = RecordContext(where, f"{where}: parameter ", noun="parameter", hidden=frozenset({"extra"}))
+    return read_fields(kinds, name.parameters, context)

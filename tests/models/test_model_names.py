@@ -151,7 +151,7 @@ live = "prod"
     model = resolve("live", aliases=aliases, context=ModelContext())
     same = 'openai:gpt-5-mini?temperature=0.5&seed=7&stop=["a","b%20%26%20c"]&extra={"top_k":5}'
     assert model.name == resolve(same, aliases={}, context=ModelContext()).name
-    with pytest.raises(FairnessError, match=r"pyproject\.toml:5: .*knows no parameter 'temprature'"):
+    with pytest.raises(FairnessError, match=r"pyproject\.toml:5: .*has no parameter 'temprature'"):
         aliases = read_aliases(_project(tmp_path, text.replace("temperature", "temprature")))
         with naming_alias(tmp_path, "prod", aliases):
             resolve("prod", aliases=aliases, context=ModelContext())

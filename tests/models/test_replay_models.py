@@ -105,7 +105,7 @@ def test_missing_file_is_reported_at_once(make: Make, tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match="is no file"):
         make("replay:.", root=tmp_path)
     (tmp_path / "x").write_text("")
-    with pytest.raises(FairnessError, match="knows no parameter 'seed'"):
+    with pytest.raises(FairnessError, match="has no parameter 'seed'"):
         make("replay:x?seed=1", root=tmp_path)
 
 

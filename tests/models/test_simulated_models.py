@@ -203,7 +203,7 @@ def test_stereotype_options_without_metadata_are_refused(make: Make) -> None:
         ("by=gender", "concern a group"),
         ("base=0.8&ratio=2&of=x", "base times ratio is 1.6"),
         ("refusal=0.8&refusal_gap=0.3&of=x", "refusal plus refusal_gap is 1.1"),
-        ("base=1.1", "must lie between 0 and 1"),
+        ("base=1.1", "must be a number from 0 to 1"),
         ("seed=0.5", "must be a whole number"),
         ("raito=2", "did you mean 'ratio'"),
     ],

@@ -249,7 +249,7 @@ def test_mistakes_in_pyproject_tables_are_named_by_line(project: Project) -> Non
     head = '[tool.other]\nbounds = 1\n[tool.pytest-fairness.models]\nfine = "simulated:x"\n'
     table = f'{head}[tool.pytest-fairness.thresholds."test_hiring.py::test_women_and_men_alike"]\n'
     for text, line, message in (
-        (f'{head}bad = "simulated:x?zz=1"\n', 5, "knows no parameter 'zz'"),
+        (f'{head}bad = "simulated:x?zz=1"\n', 5, "has no parameter 'zz'"),
         (f'{head}bad = "nope"\n', 5, "'nope' is no alias"),
         (f'{head}bad = "other"\nother = "bad"\n', 5, "lead in a circle"),
         (f"{table}repetitions = 2\nbounds = [1.5, 1.2]\n", 7, "the first must be at most the second"),
