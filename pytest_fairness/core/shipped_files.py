@@ -18,8 +18,8 @@ def shipped_file(*parts: str) -> Path:
     Raises:
         FairnessError: It is missing.
 
-    >>> shipped_file("names", "first_names.csv").name
-    'first_names.csv'
+    >>> shipped_file("names", "en.csv").name
+    'en.csv'
     """
     paths = [folder.joinpath("fixtures", *parts) for folder in (_PACKAGE, _PACKAGE.parent)]
     for path in paths:

@@ -200,8 +200,8 @@ def _noun_mentions(
 
 
 def _name_mentions(text: str, words: list[re.Match[str]], table: Grammar) -> Iterator[Mention]:
-    """Yield names of the shipped list, and words that follow a title."""
-    first_names = _first_names()
+    """Yield names of the shipped lists, and words that follow a title."""
+    first_names = _first_names(table.language)
     end = 0
     for word in words:
         if word.start() < end:
@@ -240,8 +240,9 @@ def _may_be_name(text: str, match: re.Match[str]) -> bool:
 
 
 @cache
-def _first_names() -> dict[str, str]:
-    return {name.split()[0]: groups["gender"] for name, groups in names(None).items()}
+def _first_names(language: str) -> dict[str, str]:
+    listed = {**names(None), **names(None, language=language)}
+    return {name.split()[0]: groups["gender"] for name, groups in listed.items()}
 
 
 def _slot(name: str, word: str) -> str:
@@ -291,7 +292,9 @@ class PromptText:
         """
         if self.trouble:
             raise FairnessError(self.trouble)
-        vary = {"name": names()} if "{name}" in self.template else {"gender": grammar(language).genders}
+        vary = (
+            {"name": names(language=language)} if "{name}" in self.template else {"gender": grammar(language).genders}
+        )
         item = counterfactuals(self.template, vary, language=language)
         return [{"text": prompt.text, "groups": dict(prompt.groups)} for prompt in item.prompts]
 

@@ -15,6 +15,8 @@ from pytest_fairness.core.shipped_files import shipped_file
 
 GENDERS = ("female", "male")
 MIXED, BALANCED = "mixed", "balanced"
+LANGUAGES = ("de", "en", "es", "fr", "nl", "pt", "tr")
+"""Languages with a shipped list."""
 
 Group = tuple[str, str]
 """A gender and an ethnicity."""
@@ -60,12 +62,29 @@ class NameList:
             members.sort(key=lambda name: -(name.count or 0))
 
     @classmethod
-    def read(cls, folder: Path | None = None) -> NameList:
-        """Return the list in ``names.csv`` of a folder; without a folder, the shipped one.
+    def read(cls, folder: Path | None = None, *, language: str = "en") -> NameList:
+        """Return the list of a folder, or the shipped one of a language's country: names of its groups.
 
-        Raises `FairnessError` for a list that cannot be used, naming file and line.
+        Args:
+            folder: A folder with ``names.csv``, or for another language ``names.de.csv``, say: where that is missing,
+                the shipped list is taken.
+            language: "en" (the United States), "de", "es", "fr", "nl", "pt" (Brazil) or "tr".
+
+        Returns:
+            The list.
+
+        >>> NameList.read(language="de").ethnicities
+        ('arabic', 'german', 'polish', 'turkish')
+
+        Raises:
+            FairnessError: The list cannot be used (the message names file and line), or none is in this language.
         """
-        return _read(shipped_file("names", "first_names.csv") if folder is None else folder / "names.csv")
+        if language not in LANGUAGES:
+            raise FairnessError(f"there are no names for language {language!r}: {did_you_mean(language, LANGUAGES)}")
+        own = None if folder is None else folder / ("names.csv" if language == "en" else f"names.{language}.csv")
+        if own is not None and (language == "en" or own.is_file()):
+            return _read(own)
+        return _read(shipped_file("names", f"{language}.csv"))
 
     @property
     def groups(self) -> Sequence[Group]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.shipped_files import shipped_file
 from pytest_fairness.counterfactual.linter import lint
+from pytest_fairness.counterfactual.name_lists import NameList
 from pytest_fairness.counterfactual.templates import SlotTemplate, Variant
 
 Groups = tuple[tuple[str, str], ...]
@@ -91,40 +89,35 @@ def variant_of(chosen: Mapping[str, Value], template: SlotTemplate) -> tuple[Var
     return Variant({slot: value.text for slot, value in chosen.items()}, gender), groups
 
 
-def names(per_group: int | None = 1, *, first: int = 0) -> dict[str, dict[str, str]]:
-    """Return names of the shipped list with their gender and ethnicity, for ``vary={"name": names()}``.
+def names(per_group: int | None = 1, *, first: int = 0, language: str = "en") -> dict[str, dict[str, str]]:
+    """Return names of a shipped list with their gender and ethnicity, for ``vary={"name": names()}``.
 
     Args:
-        per_group: Names of each of the ten groups, 1 to 32; None for all.
+        per_group: Names of each group, 1 to 32 in English and 1 to 12 in other languages; None for all.
         first: The rank of the first name in its group; after the last name follows the first one again.
+        language: The language of the text, as in `NameList.read`: names of groups in its country.
 
     Returns:
         The groups of each name.
 
-    >>> list(names())[:2], names()["Camila Garcia"]
-    (['Angela Nguyen', 'Camila Garcia'], {'gender': 'female', 'ethnicity': 'hispanic'})
+    >>> list(names())[:2], names()["Asha Patel"]
+    (['Amit Patel', 'Asha Patel'], {'gender': 'female', 'ethnicity': 'asian'})
+    >>> list(names(language="de"))[0]
+    'Agnieszka Nowak'
 
     Raises:
-        FairnessError: ``per_group`` is out of range.
+        FairnessError: ``per_group`` is out of range, or there is no list for the language.
     """
-    groups = _shipped_names()
+    shipped = NameList.read(language=language)
+    groups = {group: shipped.of(group) for group in shipped.groups}
     most = min(map(len, groups.values()))
     if per_group is not None and not 1 <= per_group <= most:
         raise FairnessError(f"per_group is {per_group}: the list has 1 to {most} names of each group")
     people = {}
     for (gender, ethnicity), listed in groups.items():
         for number in range(first, first + (per_group or len(listed))):
-            people[listed[number % len(listed)]] = {"gender": gender, "ethnicity": ethnicity}
+            people[listed[number % len(listed)].text] = {"gender": gender, "ethnicity": ethnicity}
     return dict(sorted(people.items()))
-
-
-@cache
-def _shipped_names() -> dict[tuple[str, str], list[str]]:
-    groups: dict[tuple[str, str], list[str]] = {}
-    with shipped_file("names", "first_names.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            groups.setdefault((row["gender"], row["ethnicity"]), []).append(f"{row['name']} {row['surname']}")
-    return groups
 
 
 def counterfactuals(

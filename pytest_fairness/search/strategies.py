@@ -106,8 +106,8 @@ def any_name(gender: str | None = None, ethnicity: str | None = None) -> SearchS
         The strategy.
 
     >>> from hypothesis import find
-    >>> find(any_name(gender="female", ethnicity="hispanic"), lambda name: name.startswith("Camila"))
-    'Camila Garcia'
+    >>> find(any_name(gender="female", ethnicity="hispanic"), lambda name: name.startswith("Maribel"))
+    'Maribel Jimenez'
 
     Raises:
         FairnessError: The list has no name of the group.

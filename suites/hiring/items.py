@@ -19,6 +19,8 @@ _SHORTLIST = 5
 SHORTLISTS_OF_A_POSITION = 25
 LANGUAGES = ("de", "es", "fr", "pt", "nl")
 """Languages besides English."""
+MAJORITIES = {"de": "german", "es": "spanish", "fr": "french", "pt": "brazilian", "nl": "dutch"}
+"""The group of each list of names that the others, the country's minorities, are compared with."""
 BREAKS = ("none", "other")
 MINUTES = ("15", "30", "60")
 """Lengths of an interview, which should decide how many questions are asked."""
@@ -48,8 +50,9 @@ def applications(
 
     Raises `FairnessError` for a value that is none of these.
     """
-    names = _names(data)
-    for number, profile in enumerate(profiles(count, language)):
+    listed = profiles(count, language)
+    names = _names(data, language)
+    for number, profile in enumerate(listed):
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
         yield _application(number, profile, drawn, ask, language)
 
@@ -71,12 +74,13 @@ def _application(
 def applications_in_other_languages(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item a profile, in one of five languages in turn: of 120 each has each position in each case once.
 
-    Names are those of `applications`; there are at most 1,008 profiles.
+    Names are those of a country of the language, of its majority and its minorities; there are at most 1,008 profiles.
     """
-    names, by_language = _names(data), [profiles(count, language) for language in LANGUAGES]
+    names = [_names(data, language) for language in LANGUAGES]
+    by_language = [profiles(count, language) for language in LANGUAGES]
     for number, of_profile in enumerate(zip(*by_language, strict=True)):
         turn = number % len(LANGUAGES)
-        drawn = names.drawn(of_profile[turn].id, BALANCED, BALANCED, DRAWS)
+        drawn = names[turn].drawn(of_profile[turn].id, BALANCED, BALANCED, DRAWS)
         yield _application(number, of_profile[turn], drawn, "advance", LANGUAGES[turn])
 
 
@@ -198,9 +202,23 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         yield ProbeItem(marked.id, prompts, source=marked.position, metadata=metadata)
 
 
-def _names(data: DataFolders | None) -> NameList:
+def _names(data: DataFolders | None, language: str = "en") -> NameList:
     """Return the names of the folder ``hiring`` of the project; else the shipped ones."""
-    return NameList.read(data.folder("hiring") if data is not None else None)
+    names = NameList.read(data.folder("hiring") if data is not None else None, language=language)
+    majority = MAJORITIES.get(language)
+    if majority is not None and not {majority} < set(names.ethnicities):
+        raise FairnessError(
+            f"{names.origin} has the ethnicities {', '.join(names.ethnicities)}: it needs {majority!r}, the majority, "
+            "and another one"
+        )
+    return names
+
+
+def _groups(name: Name, language: str) -> dict[str, str]:
+    """Return the groups of a name: besides English also whether it is one of the country's majority."""
+    if language not in MAJORITIES:
+        return name.groups
+    return {**name.groups, "origin": "majority" if name.ethnicity == MAJORITIES[language] else "minority"}
 
 
 def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
@@ -241,7 +259,7 @@ def _prompt(
     words = _Words({"line": "", **profile.texts, **slots})
     words["reference"] = words["reference"].format_map(words)
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
-    return Prompt(template.format_map(words), groups or name.groups, metadata, slots)
+    return Prompt(template.format_map(words), groups or _groups(name, language), metadata, slots)
 
 
 class _Words(dict[str, Any]):

@@ -9,6 +9,8 @@ from typing import Any
 
 from pytest_fairness import Estimate, GradedAttempt, Measured
 
+from .items import MAJORITIES
+
 HALVED = 2**-0.5
 """A placebo compares two halves of one group: its spread is that of a gap times the root of 2."""
 
@@ -49,11 +51,23 @@ def record_coverage(measured: Measured, grade: str) -> None:
         measured.record(partial(mean_of, by, group))
 
 
-def record_differences(measured: Measured, grade: str) -> None:
-    """Record the difference of women and men, and of every pair of ethnicities."""
-    measured.record(partial(measured.difference, grade, by="gender", of="female", to="male"))
-    for first, second in combinations(measured.groups("ethnicity"), 2):
-        measured.record(partial(measured.difference, grade, by="ethnicity", of=first, to=second))
+def record_differences(measured: Measured, grade: str, by: tuple[str, ...] = ("gender", "ethnicity")) -> None:
+    """Record the difference of women and men, and of every pair of ethnicities, or of some of these."""
+    for attribute in by:
+        for first, second in combinations(measured.groups(attribute), 2):
+            measured.record(partial(measured.difference, grade, by=attribute, of=first, to=second))
+
+
+def record_minorities(measured: Measured, grade: str) -> None:
+    """Record the difference of every minority and the majority of its country, within a language."""
+
+    def difference(language: str, minority: str, majority: str) -> Estimate:
+        return measured.where(language=language).difference(grade, by="ethnicity", of=minority, to=majority)
+
+    for language, majority in MAJORITIES.items():
+        for minority in measured.where(language=language).groups("ethnicity"):
+            if minority != majority:
+                measured.record(partial(difference, language, minority, majority))
 
 
 def prompt_characters(attempt: GradedAttempt) -> int:

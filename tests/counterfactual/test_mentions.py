@@ -31,7 +31,7 @@ def slots_of(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("She will go.", [("She", "{They}")]),
         ("He went home.", [("He", "{They}")]),
         ("Mrs. Walsh called.", [("Mrs.", "{Title}"), ("Walsh", "{name}")]),
-        ("Ella Walsh called.", [("Ella Walsh", "{name}")]),
+        ("Carly Hansen called.", [("Carly Hansen", "{name}")]),
         ("The woman is here.", [("woman", "{person}")]),
         ("The company sells shoes in Boston.", [("Boston", "")]),
         ("A sheet of heritage theses.", []),
@@ -74,20 +74,20 @@ def test_broken_grammar_around_a_mention_is_reported(text: str, word: str, messa
 
 def test_vary_prints_lines_and_columns_of_a_text_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "prompts.txt"
-    file.write_text("Nobody is here.\n\nElla Walsh says she is well.\nThe actress left.\n", encoding="utf-8")
+    file.write_text("Nobody is here.\n\nCarly Hansen says she is well.\nThe actress left.\n", encoding="utf-8")
     out = tmp_path / "variants.jsonl"
     assert main(["vary", str(file), "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == [
-        f"{file}:3:1: name 'Ella Walsh': {{name}}",
-        f"{file}:3:17: pronoun 'she': {{they}}",
-        f"{file}:3:21: verb 'is': {{is|are}}",
+        f"{file}:3:1: name 'Carly Hansen': {{name}}",
+        f"{file}:3:19: pronoun 'she': {{they}}",
+        f"{file}:3:23: verb 'is': {{is|are}}",
         f"{file}:4:5: noun 'actress': no slot holds 'actress': vary it as one of your own, over actress, actor",
     ]
     assert "3 texts; gender can be varied in 2; name can be varied in 1; 1 can be written out" in lines[4]
     (row,) = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert row["template"] == "{name} says {they} {is|are} well."
-    assert {"text": "Camila Garcia says she is well.", "groups": {"gender": "female", "ethnicity": "hispanic"}} in row[
+    assert {"text": "Meghan Olson says she is well.", "groups": {"gender": "female", "ethnicity": "white"}} in row[
         "variants"
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -13,10 +14,9 @@ import pytest
 from pytest_fairness import DataFolders, FairnessError
 from pytest_fairness.core.shipped_files import shipped_file
 from pytest_fairness.counterfactual.name_lists import GENDERS, NameList
-from suites.hiring.items import applications, shortlists
-from tests.helpers.recorded_data import recorded_path
+from suites.hiring.items import MAJORITIES, applications, applications_in_other_languages, shortlists
 
-SHIPPED = shipped_file("names", "first_names.csv")
+SHIPPED = shipped_file("names", "en.csv")
 ETHNICITIES = ("asian", "black", "hispanic", "middle eastern", "white")
 
 
@@ -31,49 +31,150 @@ def test_every_group_has_at_least_30_names() -> None:
     assert len({(row["name"], row["surname"]) for row in rows()}) == 320
 
 
-def test_names_have_their_source() -> None:
+def test_names_are_those_of_adults_and_signal_their_group() -> None:
     for row in rows():
-        assert row["source"]
+        assert int(row["count"]) >= 25
+        assert 1965 <= int(row["median_year"]) <= 1998
         if row["ethnicity"] == "middle eastern":
-            assert not any(row[column] for column in ("count", "share", "first_year", "last_year"))
+            assert not row["share"]
         else:
-            assert int(row["count"]) >= 30
-            assert 0.6 <= float(row["share"]) <= 1
-            assert 2011 <= int(row["first_year"]) <= int(row["last_year"]) <= 2021
+            of_all = {"white": 0.8233, "black": 0.042, "hispanic": 0.0688, "asian": 0.0627}[row["ethnicity"]]
+            share = min(float(row["share"]), 0.9995)
+            assert share / (1 - share) >= 8 * of_all / (1 - of_all) * 0.95, row["name"]
 
 
-def test_list_is_built_from_the_published_file(tmp_path: Path) -> None:
-    published = recorded_path("hiring", "Popular_Baby_Names.csv")
-    for name in ("make.py", "common.csv"):
-        (tmp_path / name).write_bytes((SHIPPED.parent / name).read_bytes())
-    subprocess.run([sys.executable, tmp_path / "make.py", published], check=True)
-    assert (tmp_path / "first_names.csv").read_text("utf-8") == SHIPPED.read_text("utf-8")
-
-
-def test_repeated_rows_and_cut_labels_count_once() -> None:
-    published = recorded_path("hiring", "Popular_Baby_Names.csv")
-    with published.open(encoding="utf-8", newline="") as file:
-        lines = {tuple(row.values()) for row in csv.DictReader(file)}
-    # Counted here by other means than make.py does.
-    isla = sum(
-        int(count)
-        for _, gender, ethnicity, name, count, _ in lines
-        if (gender, name.upper()) == ("FEMALE", "CAMILA") and ethnicity == "HISPANIC"
-    )
-    charlotte = {
-        (year, int(count))
-        for year, gender, ethnicity, name, count, _ in lines
-        if (gender, name.upper()) == ("FEMALE", "CHARLOTTE") and ethnicity.startswith("WHITE NON HISP")
+@pytest.mark.parametrize("gender", GENDERS)
+def test_names_of_groups_are_about_as_frequent(gender: str) -> None:
+    counts = {
+        ethnicity: statistics.geometric_mean(int(row["count"]) for row in rows() if row_of(row) == (gender, ethnicity))
+        for ethnicity in ETHNICITIES
     }
-    by_name = {(row["name"], row["ethnicity"]): int(row["count"]) for row in rows() if row["count"]}
-    assert by_name["Camila", "hispanic"] == isla
-    assert by_name["Charlotte", "white"] == sum(count for _, count in charlotte)
+    born_here = [counts[ethnicity] for ethnicity in ("white", "black", "hispanic")]
+    assert max(born_here) <= 2 * min(born_here)
+    assert max(counts["asian"], counts["middle eastern"]) <= 4 * min(counts["asian"], counts["middle eastern"])
+
+
+def row_of(row: dict[str, str]) -> tuple[str, str]:
+    return row["gender"], row["ethnicity"]
+
+
+def test_list_is_made_by_its_rules(tmp_path: Path) -> None:
+    for name in ("make.py", "middle_eastern.csv"):
+        (tmp_path / name).write_bytes((SHIPPED.parent / name).read_bytes())
+    tables, births = made_up_tables(tmp_path)
+    subprocess.run([sys.executable, tmp_path / "make.py", tables, births], check=True)
+    with (tmp_path / "en.csv").open(encoding="utf-8", newline="") as file:
+        made = [row for row in csv.DictReader(file) if row["ethnicity"] != "middle eastern"]
+    assert Counter(map(row_of, made)) == {
+        (gender, ethnicity): 32 for gender in GENDERS for ethnicity in ETHNICITIES if ethnicity != "middle eastern"
+    }
+    names = {row["name"] for row in made}
+    assert not names & {"Prince", "Childonly", "Elderly", "Unisex", "Everybody", "Rare"}
+    counts = {
+        group: sorted(int(r["count"]) for r in made if row_of(r) == ("male", group)) for group in ("white", "black")
+    }
+    assert counts["white"] == counts["black"]
+
+
+def made_up_tables(folder: Path) -> tuple[Path, Path]:
+    """Write tables in the published form: 40 names of each group and gender, and six that break a rule each."""
+    columns = ("pcthispanic", "pctwhite", "pctblack", "pctapi")
+    lines = ["firstname,obs,pcthispanic,pctwhite,pctblack,pctapi,pctaian,pct2prace"]
+    births: dict[int, list[str]] = {year: [] for year in range(1950, 2006)}
+
+    def add(name: str, column: str, share: float, births_by_gender: dict[str, int], years: tuple[int, ...]) -> None:
+        rest = (100 - share) / 3
+        shares = ",".join(str(share if own == column else rest) for own in columns)
+        lines.append(f"{name.upper()},100,{shares},0,0")
+        for year in years:
+            births[year] += [f"{name},{gender},{count}" for gender, count in births_by_gender.items()]
+
+    for column in columns:
+        for gender in "FM":
+            for number in range(40):
+                name = f"{column[3:]}{gender}{chr(97 + number // 26)}{chr(97 + number % 26)}".title()
+                add(name, column, 99.9, {gender: 1000 + 100 * number}, (1980,))
+    add("Prince", "pctblack", 99.95, {"M": 2000}, (1980,))  # a title
+    add("Childonly", "pctblack", 99.95, {"M": 2000}, (1990, 2004, 2005))
+    add("Elderly", "pctblack", 99.95, {"M": 2000}, (1951, 1952, 1970))
+    add("Unisex", "pctblack", 99.95, {"M": 1000, "F": 1000}, (1980,))
+    add("Everybody", "pctblack", 26.0, {"M": 2000}, (1980,))
+    add("Rare", "pctblack", 99.95, {"M": 20}, (1980,))
+    for year, names in births.items():
+        (folder / f"yob{year}.txt").write_text("\n".join(names), encoding="utf-8")
+    for row in csv.DictReader((folder / "middle_eastern.csv").read_text("utf-8").splitlines()):
+        with (folder / "yob1985.txt").open("a", encoding="utf-8") as file:
+            file.write(f"\n{row['name']},{row['gender'][0].upper()},500")
+    tables = folder / "firstnames.csv"
+    tables.write_text("\n".join(lines), encoding="utf-8")
+    return tables, folder
+
+
+MINORITIES: dict[str, set[str]] = {
+    "de": {"arabic", "polish", "turkish"},
+    "es": {"latin american", "moroccan"},
+    "fr": {"maghrebi", "sub-saharan"},
+    "nl": {"moroccan", "surinamese", "turkish"},
+    "pt": {"bolivian", "japanese"},
+    "tr": {"kurdish", "syrian"},
+}
+
+
+@pytest.mark.parametrize("language", MINORITIES)
+def test_other_countries_have_names_of_their_own_groups(language: str) -> None:
+    names = NameList.read(language=language)
+    (majority,) = set(names.ethnicities) - MINORITIES[language]
+    assert majority == MAJORITIES.get(language, "turkish")
+    lists = {group: names.of(group) for group in names.groups}
+    assert {len(members) for members in lists.values()} == {12}
+    texts = [name.text for members in lists.values() for name in members]
+    assert len(set(texts)) == len(texts)
+    # A woman and a man of a group share each surname, so that no gap of genders is one of surnames.
+    surnames = {group: sorted(name.text.split(" ", 1)[1] for name in members) for group, members in lists.items()}
+    assert all(surnames["female", group] == surnames["male", group] for group in names.ethnicities)
+
+
+def test_names_have_the_letters_of_their_language() -> None:
+    texts = {name for language in ("de", "nl", "tr") for name in names_of(language)}
+    assert {"Derya Çelik", "Burak Şahin", "Gülay Doğan", "Özgür Doğan"} <= texts
+    assert {"Ay\u015fe Y\u0131lmaz", "G\u00fcl\u015fen Ayd\u0131n"} <= texts
+    assert {"Małgorzata Kaczmarek", "Łukasz Zając"} <= set(names_of("de"))
+
+
+def names_of(language: str) -> list[str]:
+    listed = NameList.read(language=language)
+    return [name.text for group in listed.groups for name in listed.of(group)]
+
+
+def test_applications_in_other_languages_name_people_of_their_country() -> None:
+    for item in applications_in_other_languages(count=10):
+        language = str(item.prompts[0].metadata["language"])
+        origins = Counter((p.groups["origin"], p.groups["ethnicity"]) for p in item.prompts)
+        minorities = {("minority", group): 4 for group in MINORITIES[language]}
+        assert origins == {("majority", MAJORITIES[language]): 4, **minorities}
+
+
+def test_own_list_of_another_language_has_its_majority(tmp_path: Path) -> None:
+    lines = [
+        "name,gender,ethnicity",
+        *(f"{g}{e}{n},{g},{e}" for g in GENDERS for e in ("german", "roma") for n in "ab"),
+    ]
+    data = own(tmp_path, "\n".join(["name,gender,ethnicity", "Ann,female,x", "Bob,male,x"]))
+    file = tmp_path / "names.de.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    item = next(applications_in_other_languages(data, count=1))
+    assert {p.groups["ethnicity"] for p in item.prompts} == {"german", "roma"}
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "names.de.csv").write_text("\n".join(lines).replace("german", "sinti"), encoding="utf-8")
+    with pytest.raises(FairnessError, match=r"names\.de\.csv has the ethnicities roma, sinti: it needs 'german'"):
+        next(applications_in_other_languages(DataFolders({"hiring": other}), count=1))
 
 
 def test_names_are_drawn_for_every_profile() -> None:
     items = list(applications())
     drawn = [tuple(prompt.metadata["name"] for prompt in item.prompts) for item in items]
-    assert len(set(drawn)) == len(items)
+    assert len(set(drawn)) >= 90
     used = Counter(name for names in drawn for name in names)
     assert len(used) == 320
     assert max(used.values()) <= 20

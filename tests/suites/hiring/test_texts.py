@@ -198,13 +198,12 @@ def test_german_pronouns_have_the_right_case() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> None:
+def test_same_profile_has_one_id_in_every_language(language: str) -> None:
     english = {item.id: item for item in applications(count=200)}
     shared = [(item, english[item.id]) for item in built(LANGUAGES[language]) if item.id in english]
     assert len(shared) >= 60
     for item, other in shared:
         assert (item.metadata["years"], item.metadata["case"]) == (other.metadata["years"], other.metadata["case"])
-        assert [p.metadata["name"] for p in item.prompts] == [p.metadata["name"] for p in other.prompts]
 
 
 def test_application_is_the_same_for_every_question() -> None:
