@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.counterfactual.group_gaps import FEWEST_ITEMS, Mean, Row, mean_of, widest_gap
+from pytest_fairness.counterfactual.slot_confounds import find_slot_confounds
 
 LEAST_SHARE = 0.05
 """The smallest difference of a share from its expectation that is reported, such as of an order from one half."""
@@ -32,9 +34,6 @@ LEAST_LENGTH = 0.1
 """The smallest difference of groups' mean prompt lengths, as a share of the mean length."""
 LEAST_PAIRED_LENGTH = 0.25
 """The same where items hold prompts about several groups, as the words for a group differ in length themselves."""
-STANDARD_ERRORS = 3.5
-"""The smallest number of standard errors that any of these must have: random designs mostly stay below."""
-FEWEST_ITEMS = 5
 MOST_ITEMS = 200
 """Items that are looked at of a probe that has more: a random part, since in some designs every third item is alike."""
 MOST_LEVELS = 12
@@ -50,22 +49,9 @@ class Confound:
     """One confound of a probe's items."""
 
     kind: str
-    """"order", "position", "neighbor", "length", "mention", "label" or "attribute"."""
+    """"order", "position", "neighbor", "length", "mention", "label", "attribute", "number", "value" or "title"."""
     text: str
     """A line with the correlation and its remedy."""
-
-
-class _Row(NamedTuple):
-    """One prompt, as the checks use it."""
-
-    item: int
-    prompt: Prompt
-    attributes: Mapping[str, Any]
-    """Metadata of the item and of the prompt."""
-    order: tuple[str, ...]
-    """Values of its options in the order in which they are shown; empty without options."""
-    mentioned: tuple[str, ...]
-    """Values whose texts the prompt mentions before it shows its options, in the order of their first mention."""
 
 
 def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
@@ -81,9 +67,13 @@ def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
     - *label*: the right answer (``metadata["label"]``) is mentioned first, or shown in one place, more often; also
       within the values of one attribute, such as the polarity of a question.
     - *attribute*: metadata of the prompts, or their length, differ between groups.
+    - *number*, *value*: a number differs, or a word stands with one group, in a slot that does not tell the group: no
+      name, pronoun, gendered word or title of courtesy, and not the attribute itself. Prompts without slots are
+      compared by the words that prompts of an item do not share.
+    - *title*: a title of rank ("Dr") stands before one group's names.
 
     Options of an item whose prompts are about several groups are compared between groups, not with each other:
-    there the first five are no confounds.
+    there the first four, and *label*, are no confounds.
 
     Args:
         items: All items of one probe, in any order; of more than 200 as many are checked, drawn with a fixed seed.
@@ -100,13 +90,13 @@ def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
     ['order']
     """
     rows = _rows(list(items))
-    if len({row.item for row in rows}) < FEWEST_ITEMS:
-        return []
-    confounds = [*_option_confounds(rows), *_label_confounds(rows), *_group_confounds(rows)]
+    confounds = [Confound(*finding) for finding in find_slot_confounds(rows)]
+    if len({row.item for row in rows}) >= FEWEST_ITEMS:
+        confounds += [*_option_confounds(rows), *_label_confounds(rows), *_group_confounds(rows)]
     return list(dict.fromkeys(confounds))
 
 
-def _rows(items: Sequence[ProbeItem]) -> list[_Row]:
+def _rows(items: Sequence[ProbeItem]) -> list[Row]:
     chosen = sorted(random.Random(0).sample(range(len(items)), min(len(items), MOST_ITEMS)))
     rows = []
     for number, item in enumerate(items[index] for index in chosen):
@@ -114,7 +104,7 @@ def _rows(items: Sequence[ProbeItem]) -> list[_Row]:
             options = prompt.metadata.get("options")
             shown = options if isinstance(options, AnswerOptions) else None
             rows.append(
-                _Row(
+                Row(
                     number,
                     prompt,
                     {**item.metadata, **prompt.metadata},
@@ -136,44 +126,10 @@ def _mentions(text: str, options: AnswerOptions) -> tuple[str, ...]:
     return tuple(sorted(starts, key=lambda value: starts[value]))
 
 
-# Shares ---------------------------------------------------------------------------------------------------------------
-
-
-class _Mean(NamedTuple):
-    """A mean over prompts with its standard error."""
-
-    value: float
-    error: float
-    """Standard error by item."""
-    items: int
-
-    def is_off(self, expected: float, least: float) -> bool:
-        """Return whether the mean is off by at least so much, and by more than chance."""
-        off = abs(self.value - expected)
-        return self.items >= FEWEST_ITEMS and off >= least - 1e-9 and off > STANDARD_ERRORS * self.error
-
-
-def _mean(values: Iterable[tuple[int, float]]) -> _Mean:
-    """Return a mean over prompts, given with the numbers of their items."""
-    totals: dict[int, list[float]] = {}
-    for item, value in values:
-        total = totals.setdefault(item, [0.0, 0.0])
-        total[0] += value
-        total[1] += 1
-    count = sum(number for _, number in totals.values())
-    if not count:
-        return _Mean(math.nan, math.inf, 0)
-    mean = sum(total for total, _ in totals.values()) / count
-    squares = sum((total - mean * number) ** 2 for total, number in totals.values())
-    clusters = len(totals)
-    error = math.sqrt(squares * clusters / max(clusters - 1, 1)) / count
-    return _Mean(mean, error, clusters)
-
-
 # Options that are compared with each other ----------------------------------------------------------------------------
 
 
-def _option_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _option_confounds(rows: Sequence[Row]) -> Iterator[Confound]:
     for same_options in _group_by(rows, lambda row: tuple(sorted(row.order))).values():
         values = tuple(dict.fromkeys(value for row in same_options for value in row.order))
         if len(values) < 2 or _is_paired(same_options):
@@ -213,12 +169,12 @@ def _order_confounds(
     shares = {}
     for first, second in combinations(values, 2):
         with_both = [(item, order) for item, order in orders if first in order and second in order]
-        shares[first, second] = _mean((item, order.index(first) < order.index(second)) for item, order in with_both)
+        shares[first, second] = mean_of((item, order.index(first) < order.index(second)) for item, order in with_both)
     yield from _most_unequal_pair(kind, shares, LEAST_SHARE, finding, f"{_ORDER}; {remedy}")
 
 
 def _most_unequal_pair(
-    kind: str, shares: Mapping[tuple[str, str], _Mean], least: float, finding: str, remark: str
+    kind: str, shares: Mapping[tuple[str, str], Mean], least: float, finding: str, remark: str
 ) -> Iterator[Confound]:
     """Yield the pair of values whose share is furthest off one half, of all that are off."""
     unequal = [_majority(*pair, share.value) for pair, share in shares.items() if share.is_off(0.5, least)]
@@ -229,12 +185,12 @@ def _most_unequal_pair(
         yield Confound(kind, f"{finding.format(repr(one), repr(other), f'{most:.0%}')}{remainder}: {remark}")
 
 
-def _length_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _length_confounds(rows: Sequence[Row]) -> Iterator[Confound]:
     """Yield the pair of options of which one is longest more often than the other is."""
     shares = {}
     for pair in combinations(sorted(set(rows[0].order) - {UNKNOWN}), 2):
         lengths = [(row.item, [len(row.prompt.metadata["options"].texts[value]) for value in pair]) for row in rows]
-        shares[pair] = _mean((item, (one > other) + (one == other) / 2) for item, (one, other) in lengths)
+        shares[pair] = mean_of((item, (one > other) + (one == other) / 2) for item, (one, other) in lengths)
     yield from _most_unequal_pair(
         "length",
         shares,
@@ -248,11 +204,11 @@ def _majority(first: str, second: str, share: float) -> tuple[str, str, float]:
     return (first, second, share) if share > 0.5 else (second, first, 1 - share)
 
 
-def _position_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+def _position_confounds(rows: Sequence[Row], values: Sequence[str]) -> Iterator[Confound]:
     count = len(values)
     for value in values:
         for index in range(count):
-            share = _mean((row.item, row.order.index(value) == index) for row in rows)
+            share = mean_of((row.item, row.order.index(value) == index) for row in rows)
             if share.value > 1 / count and share.is_off(1 / count, LEAST_SHARE):
                 yield Confound(
                     "position",
@@ -262,11 +218,11 @@ def _position_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator
                 )
 
 
-def _neighbor_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+def _neighbor_confounds(rows: Sequence[Row], values: Sequence[str]) -> Iterator[Confound]:
     expected = 1 / (len(values) - 1)
     for value, following in permutations(values, 2):
         followers = ((row.item, after) for row in rows for before, after in pairwise(row.order) if before == value)
-        share = _mean((item, after == following) for item, after in followers)
+        share = mean_of((item, after == following) for item, after in followers)
         if share.value > expected and share.is_off(expected, LEAST_NEIGHBOR):
             yield Confound(
                 "neighbor",
@@ -277,7 +233,7 @@ def _neighbor_confounds(rows: Sequence[_Row], values: Sequence[str]) -> Iterator
             return  # one cycle makes all of them
 
 
-def _is_paired(rows: Sequence[_Row]) -> bool:
+def _is_paired(rows: Sequence[Row]) -> bool:
     """Return whether most items hold prompts about several groups, which are then compared within the item."""
     paired = [
         any(len({row.prompt.groups.get(name) for row in item_rows}) > 1 for name in item_rows[0].prompt.groups)
@@ -289,11 +245,11 @@ def _is_paired(rows: Sequence[_Row]) -> bool:
 # The right answer -----------------------------------------------------------------------------------------------------
 
 
-def _label_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _label_confounds(rows: Sequence[Row]) -> Iterator[Confound]:
     labeled = [row for row in rows if row.attributes.get("label") in row.order]
     for within, part in _strata(labeled):
         people = [row for row in part if len(row.mentioned) == 2 and row.attributes["label"] in row.mentioned]
-        first = _mean((row.item, row.attributes["label"] == row.mentioned[0]) for row in people)
+        first = mean_of((row.item, row.attributes["label"] == row.mentioned[0]) for row in people)
         if first.is_off(0.5, LEAST_LEVEL):
             share, ordinal = (first.value, "first") if first.value > 0.5 else (1 - first.value, "second")
             yield Confound(
@@ -303,7 +259,7 @@ def _label_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
             )
         for count, same_count in _group_by(part, lambda row: len(row.order)).items():
             for index in range(count):
-                share_at = _mean((row.item, row.order.index(row.attributes["label"]) == index) for row in same_count)
+                share_at = mean_of((row.item, row.order.index(row.attributes["label"]) == index) for row in same_count)
                 if share_at.value > 1 / count and share_at.is_off(1 / count, LEAST_LEVEL):
                     yield Confound(
                         "label",
@@ -313,11 +269,11 @@ def _label_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
                     )
 
 
-def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
+def _strata(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Yield all prompts, then those with each value of an attribute that has few, each with its words."""
     yield "", list(rows)
     for name in _attribute_names(rows):
-        rows_by_value: dict[str, list[_Row]] = defaultdict(list)
+        rows_by_value: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             if name in row.attributes:
                 rows_by_value[str(row.attributes[name])].append(row)
@@ -329,7 +285,7 @@ def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
-def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
+def _group_confounds(rows: Sequence[Row]) -> Iterator[Confound]:
     for by in sorted({name for row in rows for name in row.prompt.groups}):
         with_group = [row for row in rows if by in row.prompt.groups]
         if not 1 < len({str(row.prompt.groups[by]) for row in with_group}) <= MOST_LEVELS:
@@ -346,7 +302,7 @@ def _group_confounds(rows: Sequence[_Row]) -> Iterator[Confound]:
         yield from _mean_confounds(with_group, by, "prompt length", lengths, least * sum(lengths) / len(lengths))
 
 
-def _attribute_names(rows: Sequence[_Row]) -> list[str]:
+def _attribute_names(rows: Sequence[Row]) -> list[str]:
     """Return the names of attributes whose values are texts, numbers or truths."""
     kinds: dict[str, set[type]] = defaultdict(set)
     for row in rows:
@@ -355,7 +311,7 @@ def _attribute_names(rows: Sequence[_Row]) -> list[str]:
     return sorted(name for name, own in kinds.items() if all(issubclass(kind, str | int | float) for kind in own))
 
 
-def _attribute_confounds(rows: Sequence[_Row], by: str, name: str) -> Iterator[Confound]:
+def _attribute_confounds(rows: Sequence[Row], by: str, name: str) -> Iterator[Confound]:
     levels = {row.attributes[name] for row in rows}
     are_numbers = all(map(is_number, levels))
     if are_numbers and len(levels) > 2:
@@ -374,10 +330,10 @@ def _attribute_confounds(rows: Sequence[_Row], by: str, name: str) -> Iterator[C
 
 
 def _share_confounds(
-    kind: str, rows: Sequence[_Row], by: str, condition: str, holds: Sequence[bool]
+    kind: str, rows: Sequence[Row], by: str, condition: str, holds: Sequence[bool]
 ) -> Iterator[Confound]:
     """Yield a confound where something holds in more of one group's prompts than of another's."""
-    gap = _widest_gap(rows, by, holds)
+    gap = widest_gap(rows, by, holds)
     if gap is not None and gap.difference.is_off(0.0, LEAST_LEVEL):
         yield Confound(
             kind,
@@ -387,10 +343,10 @@ def _share_confounds(
 
 
 def _mean_confounds(
-    rows: Sequence[_Row], by: str, quantity: str, numbers: Sequence[float], least: float
+    rows: Sequence[Row], by: str, quantity: str, numbers: Sequence[float], least: float
 ) -> Iterator[Confound]:
     """Yield a confound where the mean of a number differs between two groups, by at least this much above 0."""
-    gap = _widest_gap(rows, by, numbers)
+    gap = widest_gap(rows, by, numbers)
     if gap is not None and least and gap.difference.is_off(0.0, least):
         yield Confound(
             "attribute",
@@ -399,41 +355,8 @@ def _mean_confounds(
         )
 
 
-class _Gap(NamedTuple):
-    """The two groups whose means differ most."""
-
-    most: str
-    least: str
-    means: Mapping[str, float]
-    difference: _Mean
-
-
-def _widest_gap(rows: Sequence[_Row], by: str, values: Sequence[float]) -> _Gap | None:
-    """Return the widest gap between groups in the mean of these values, one a row; None without two groups.
-
-    The standard error of the difference is by item: what items share cancels.
-    """
-    values_by_group: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for row, value in zip(rows, values, strict=True):
-        values_by_group[str(row.prompt.groups[by])].append((row.item, value))
-    if len(values_by_group) < 2:
-        return None
-    means = {
-        group: sum(value for _, value in with_item) / len(with_item)
-        for group, with_item in sorted(values_by_group.items())
-    }
-    most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    influences: dict[int, float] = defaultdict(float)
-    for group, sign in ((most, 1), (least, -1)):
-        for item, value in values_by_group[group]:
-            influences[item] += sign * (value - means[group]) / len(values_by_group[group])
-    clusters = len(influences)
-    error = math.sqrt(sum(influence**2 for influence in influences.values()) * clusters / max(clusters - 1, 1))
-    return _Gap(most, least, means, _Mean(means[most] - means[least], error, clusters))
-
-
-def _group_by(rows: Iterable[_Row], key: Callable[[_Row], _Key]) -> dict[_Key, list[_Row]]:
-    parts: dict[_Key, list[_Row]] = {}
+def _group_by(rows: Iterable[Row], key: Callable[[Row], _Key]) -> dict[_Key, list[Row]]:
+    parts: dict[_Key, list[Row]] = {}
     for row in rows:
         parts.setdefault(key(row), []).append(row)
     return parts

@@ -1,4 +1,4 @@
-"""The prompts of suites in each variant, and the confounds of their designs: ``pytest-fairness vary``."""
+"""The prompts of suites in each variant, and the confounds of their designs: ``pytest-fairness vary`` and ``lint``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted, one_line
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.counterfactual.confounds import find_confounds
+from pytest_fairness.counterfactual.confounds import Confound, find_confounds
+from pytest_fairness.counterfactual.perceived_names import PerceivedNames
 from pytest_fairness.plugin.config.invocation import run_pytest
-from pytest_fairness.plugin.probes.probe import Probe
+from pytest_fairness.plugin.probes.probe import Probe, make_data_folders
 from pytest_fairness.plugin.session.session import SESSION
 
 SHOWN_ITEMS = 2
@@ -27,22 +29,61 @@ LONGEST = 400
 """The most characters of a prompt that are shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProbeLint:
+    """Findings of the lint in one probe."""
+
+    probe: str
+    error: str | None
+    """The reason why its items could not be built."""
+    confounds: list[Confound]
+
+    @property
+    def is_clean(self) -> bool:
+        return self.error is None and not self.confounds
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line on the probe, and one on each confound."""
+        if self.error is not None:
+            yield self.error
+            return
+        yield f"{self.probe}: {counted(len(self.confounds), 'confound') if self.confounds else 'no confound was found'}"
+        yield from (f"  {confound.kind}: {confound.text}" for confound in self.confounds)
+
+
 @dataclass(slots=True, eq=False)
 class SuiteVariants:
     """The probes of files or folders, as a collection of pytest finds them."""
 
     probes: list[Probe] = field(default_factory=list)
+    data: DataFolders = field(default_factory=lambda: DataFolders({}))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Keep the probes of the collected tests."""
         fairness = session.config.stash.get(SESSION, None)  # missing where no test is of this plugin
-        self.probes = [] if fairness is None else fairness.probes.built
+        if fairness is not None:
+            self.probes = fairness.probes.built
+            self.data = make_data_folders(fairness.settings)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines on each probe: its size, a few prompts in each variant, and what they are confounded with."""
         for probe in self.probes:
             yield from _probe_lines(probe)
+
+    def lint(self) -> Iterator[ProbeLint]:
+        """Yield the findings of the lint in each probe.
+
+        Raises:
+            FairnessError: The folder of perceived names cannot be read.
+        """
+        folder = self.data.folder("names")
+        perceived = None if folder is None else PerceivedNames.read(folder)
+        for probe in self.probes:
+            confounds = find_confounds(probe.designed_items)
+            if perceived is not None:
+                confounds += perceived.confounds(probe.designed_items)
+            yield ProbeLint(probe.id, probe.error, confounds)
 
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Yield every prompt of every probe, for a file."""

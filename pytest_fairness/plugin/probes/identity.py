@@ -115,7 +115,7 @@ class Probes:
             if confounds := find_confounds(probe.designed_items):
                 first, *others = confounds
                 kinds = ", ".join(dict.fromkeys(other.kind for other in others))
-                more = f"; {len(others)} more ({kinds}): pytest-fairness vary lists them" if others else ""
+                more = f"; {len(others)} more ({kinds}): pytest-fairness lint lists them" if others else ""
                 remarks.append(f"{probe.function.__name__}: confound: {first.text}{more}")
         return remarks
 
