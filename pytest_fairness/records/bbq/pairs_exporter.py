@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pytest_fairness import Grade, GradedAttempt
@@ -25,6 +27,8 @@ from pytest_fairness.extending import (
 Record = dict[str, Any]
 
 FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
+_GUESSES = ("flag_3", "flag_4")
+"""The flags whose reply names one of four questions."""
 GRADES = ("answer", "kind", *FLAGS)
 UNKNOWN = "unknown"
 MOST_TEXT = 2000
@@ -52,6 +56,11 @@ _SHOWN = (set[str](), {"category", "context"})
 _HEADER = re.compile(r"^\W*(?:answer\W*)?\b(yes|no|[xywz])\b[^\n]*\n?", re.IGNORECASE)
 _REASONING = re.compile(r"\breasoning\W*:\W*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_NAME = re.compile(r"(?<![\w-])[xywz](?![\w-])")
+"""One of the four questions, as a reply names it."""
+
+CONSISTENT, MIXED, INCONSISTENT, UNGRADED = "consistent", "mixed", "inconsistent", "ungraded"
+"""Kinds of pairs that have a file each."""
 
 
 def pairs_of(sample: StoredSample) -> Iterator[tuple[GradedAttempt, GradedAttempt]]:
@@ -64,15 +73,22 @@ def pairs_of(sample: StoredSample) -> Iterator[tuple[GradedAttempt, GradedAttemp
         yield pair["a"], pair["b"]
 
 
-def explanation(detail: str) -> str:
+def explanation(detail: str, options: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the reason that an oracle gives in its reply, in at most three sentences.
 
     >>> explanation("Answer: no\\nReasoning: It is about cars. The question is not.")
     'It is about cars. The question is not.'
+    >>> explanation("y\\nIt names no thief, so y fits.", {"y": "Who paid?"})
+    'It names no thief, so "Who paid?" fits.'
+
+    Args:
+        detail: The reply, with the four questions named x, y, w and z.
+        options: These questions by name, to be quoted where the reason names them.
     """
     match = _REASONING.search(detail)
     text = detail[match.end() :] if match else _HEADER.sub("", detail, count=1)
-    return " ".join(_SENTENCE_END.split(" ".join(text.split()))[:3])
+    reason = " ".join(_SENTENCE_END.split(" ".join(text.split()))[:3])
+    return _NAME.sub(lambda name: f'"{options[name[0]]}"' if name[0] in options else name[0], reason)
 
 
 def raised(pair: GradedAttempt) -> list[str]:
@@ -81,11 +97,13 @@ def raised(pair: GradedAttempt) -> list[str]:
 
 
 def files(sample: StoredSample) -> dict[str, str]:
-    """Return the JSON lines of a sample by the name of their file, as the published runs have them.
+    """Return the JSON lines of a sample by the name of their file, in the layout of the published runs.
 
-    ``Age_ambig_mixed_cant_determine.jsonl`` holds the pairs with one can't-tell and ``Age_ambig_consistent.jsonl``
-    all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like the replies of the oracle. The layout
-    has no repetitions: only the first is written.
+    ``Age_ambig_consistent.jsonl`` holds the pairs with the same answer twice, ``Age_ambig_mixed_cant_determine.jsonl``
+    those with one can't-tell, ``Age_ambig_inconsistent.jsonl`` those with two people (published runs have them with
+    the consistent ones), and ``Age_ambig_ungraded.jsonl`` those with an answer that cannot be read;
+    ``cross_consistency_Age_ambig_mixed.jsonl`` and its like the replies of the oracle. The layout has no repetitions:
+    only the first is written.
     `pytest_fairness.records.bbq.pairs_importer` reads them back.
     """
     lines: dict[str, list[Record]] = {}
@@ -94,15 +112,15 @@ def files(sample: StoredSample) -> dict[str, str]:
     for number, (a, b) in enumerate(pairs, 1):
         metadata = a.item.metadata
         subset = f"{metadata['category']}_{metadata['context']}"
-        is_mixed = [_is_unknown(a), _is_unknown(b)].count(True) == 1 and not (_unread(a) or _unread(b))
+        kind = _kind(a, b)
         data = {
             "model": sample.model,
             "pair_index": number,
             "example_ids": metadata["example_ids"],
             "context": metadata["told"],
         }
-        answered = f"{subset}_{'mixed_cant_determine' if is_mixed else 'consistent'}.jsonl"
-        judged = f"cross_consistency_{subset}_{'mixed' if is_mixed else 'consistent'}.jsonl"
+        answered = f"{subset}_{'mixed_cant_determine' if kind == MIXED else kind}.jsonl"
+        judged = f"cross_consistency_{subset}_{kind}.jsonl"
         lines.setdefault(answered, []).append(_answer_record(data, a, b))
         lines.setdefault(judged, []).append(_judgment_record(data, a, b))
     return {name: json_lines(records) for name, records in lines.items()}
@@ -111,8 +129,7 @@ def files(sample: StoredSample) -> dict[str, str]:
 def _answer_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
     metadata = a.item.metadata
     values = list(metadata["answers"])
-    read = not (_unread(a) or _unread(b))
-    unknown = (_is_unknown(a), _is_unknown(b))
+    kind = _kind(a, b)
     return {
         "data": data,
         "questions": {**_questions(metadata), "choices": list(metadata["answers"].values())},
@@ -123,9 +140,9 @@ def _answer_record(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
         },
         "model_responses": _responses(a, b),
         "analysis": {
-            "answers_consistent": read and a.grades["answer"].value == b.grades["answer"].value,
-            "both_cant_determine": all(unknown),
-            "mixed_cant_determine": read and unknown[0] != unknown[1],
+            "answers_consistent": kind == CONSISTENT,
+            "both_cant_determine": kind == CONSISTENT and _is_unknown(a),
+            "mixed_cant_determine": kind == MIXED,
         },
     }
 
@@ -196,12 +213,42 @@ def _guess(grade: Grade, options: Mapping[str, str], expected: str) -> Record:
     }
 
 
-def _unread(graded: GradedAttempt) -> bool:
-    return graded.grades["answer"].ungraded is not None
+def _kind(a: GradedAttempt, b: GradedAttempt) -> str:
+    if a.grades["answer"].ungraded is not None or b.grades["answer"].ungraded is not None:
+        return UNGRADED
+    if a.grades["answer"].value == b.grades["answer"].value:
+        return CONSISTENT
+    return MIXED if _is_unknown(a) or _is_unknown(b) else INCONSISTENT
 
 
 def _is_unknown(graded: GradedAttempt) -> bool:
     return bool(value_or_none(graded.grades["answer"]) == UNKNOWN)
+
+
+def head(sample: StoredSample, run: str) -> str:
+    """Return what the pairs are of: the model, its oracle, the day of the run, and the subset of questions.
+
+    >>> print(head(StoredSample("p", "openai:m", "m", []), "4f1d, 2026-11-29T10:00:00"))
+    - Model: openai:m
+    - Oracle: the model itself
+    - Run: 4f1d, 2026-11-29T10:00:00
+    """
+    subsets: dict[str, Counter[str]] = {}
+    origins = dict.fromkeys(str(a.item.metadata.get("origin", "")) for a, _ in pairs_of(sample))
+    for a, _ in pairs_of(sample):
+        metadata = a.item.metadata
+        subsets.setdefault(metadata["category"], Counter())[metadata["context"]] += 1
+    facts = {
+        "Model": sample.model,
+        "Oracle": sample.judge or "the model itself",
+        "Run": run,
+        "Questions": "; ".join(filter(None, origins)),
+        "Pairs": "; ".join(
+            f"{category}: {', '.join(f'{number:,} {context}' for context, number in sorted(contexts.items()))}"
+            for category, contexts in sorted(subsets.items())
+        ),
+    }
+    return "\n".join(f"- {name}: {escape_markdown(fact)}" for name, fact in facts.items() if fact)
 
 
 def table(metrics: Sequence[MetricResult]) -> str:
@@ -246,7 +293,14 @@ def _pair(a: GradedAttempt, b: GradedAttempt) -> Iterator[str]:
         answer = escape_markdown(metadata["answers"][grade.value])
         yield f"- **{side}: {escape_markdown(question)}** {answer}. Reasoning: {reasoning}"
     for flag in raised(a):
-        yield f"- **{escape_markdown(_COUNTED[flag])}.** {escape_markdown(explanation(a.grades[flag].detail))}"
+        detail = a.grades[flag].detail
+        title, reason = _COUNTED[flag], explanation(detail)
+        if flag in _GUESSES:
+            reason = explanation(detail, metadata["options"])
+            header = _HEADER.match(detail)
+            taken = metadata["options"].get(header[1].lower()) if header else None
+            title = f'{title}, "{taken}"' if taken else title
+        yield f"- **{escape_markdown(title)}.** {escape_markdown(reason)}"
 
 
 class PairsExport(Exporter):
@@ -264,5 +318,7 @@ class PairsExport(Exporter):
         metrics = [metric for metric in view.results.metrics if metric.model == sample.model]
         for name, text in files(sample).items():
             write_text(out / name, text)
-        write_text(out / "pairs.md", f"# Question pairs\n{table(metrics)}\n\n{flagged(sample)}\n")
+        run_and_date = f"{view.results.run.id}, {view.results.run.started}"
+        page = f"{head(sample, run_and_date)}\n{table(metrics)}\n\n{flagged(sample)}"
+        write_text(out / "pairs.md", f"# Question pairs\n\n{page}\n")
         return f"written: {out}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from markdown_it import MarkdownIt
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.threshold_results import MetricResult
-from pytest_fairness.records.bbq.pairs_exporter import FLAGS, explanation, files, flagged, table
+from pytest_fairness.records.bbq.pairs_exporter import FLAGS, explanation, files, flagged, head, table
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers.report_views import HOSTILE
 
@@ -56,7 +58,33 @@ def test_pair_without_a_flag_is_not_shown() -> None:
     assert "## Flagged pairs (0)" in flagged(sample())
     markdown = flagged(sample(flag_4=Grade(True, detail="Answer: w. Who ran?\nReasoning: One. Two. Three. Four.")))
     assert "## Flagged pairs (1)" in markdown
-    assert "taken for that of another question.** One. Two. Three.\n" in f"{markdown}\n"
+    assert 'taken for that of another question, "Who ran?".** One. Two. Three.\n' in f"{unescape(markdown)}\n"
+
+
+def test_explanation_quotes_the_questions_that_it_names() -> None:
+    detail = "It seems w. The others are z and y, not the X-ray. Third."
+    markdown = flagged(sample(flag_3=Grade(True, detail=detail), flag_1=Grade(True, detail="no\nIt is x.")))
+    why = 'It seems "Who ran?". The others are "Who sat?" and "Who stood?", not the X-ray. Third.'
+    assert why in unescape(markdown)
+    assert "It is x." in markdown
+
+
+def test_head_names_model_oracle_run_and_subset() -> None:
+    assert head(sample(), "4f1d, 2026-11-29").splitlines() == [
+        "- Model: m", "- Oracle: the model itself", "- Run: 4f1d, 2026-11-29", "- Pairs: Age: 1 ambig"
+    ]  # fmt: skip
+
+
+def test_pair_with_two_people_is_in_no_consistent_file() -> None:
+    pair_sample = sample()
+    first, second = pair_sample.attempts
+    people = [
+        replace(attempt, grades={**attempt.grades, "answer": Grade(value), "kind": Grade("two people")})
+        for attempt, value in ((first, "first"), (second, "second"))
+    ]
+    files = records(replace(pair_sample, attempts=people))
+    assert set(files) == {"Age_ambig_inconsistent.jsonl", "cross_consistency_Age_ambig_inconsistent.jsonl"}
+    assert set(files["Age_ambig_inconsistent.jsonl"]["analysis"].values()) == {False}
 
 
 @pytest.mark.parametrize(
@@ -100,10 +128,10 @@ def test_records_have_the_published_layout() -> None:
 
 def test_unread_answer_is_no_kind_of_pair() -> None:
     files = records(sample("What?", answer=Grade.none("unparsed"), kind=Grade.none("unparsed")))
-    assert files["Age_ambig_consistent.jsonl"]["analysis"] == dict.fromkeys(
+    assert files["Age_ambig_ungraded.jsonl"]["analysis"] == dict.fromkeys(
         ("answers_consistent", "both_cant_determine", "mixed_cant_determine"), False
     )
-    assert files["Age_ambig_consistent.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
+    assert files["Age_ambig_ungraded.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
 
 
 def test_table_gives_shares_of_graded_answers() -> None:
