@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
+from pytest_fairness.core.field_readers import number, whole
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.items import Prompt
@@ -24,7 +25,9 @@ from pytest_fairness.core.propensities import (
     likelihoods_of,
     log_probability,
 )
+from pytest_fairness.core.serialization import Reader, RecordContext, checked, read_fields, read_record
 from pytest_fairness.core.system_prompts import system_prompt_of
+from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, tools_message
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
@@ -58,6 +61,68 @@ class _Record:
     answer: Answer
     has_actions: bool = False
     """Whether the line has ``actions``, which may be an empty list."""
+
+
+def _propensity(value: Any) -> OptionLikelihood:
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError("a probability is a number that lies between 0 and 1")
+    return OptionLikelihood.exact(log_probability(value))
+
+
+def _log_likelihood(value: Any) -> OptionLikelihood:
+    logarithm, tokens = value if isinstance(value, list) and len(value) == 2 else (value, 0)
+    if not is_number(logarithm) or type(tokens) is not int:
+        raise ValueError("write a number, or [NUMBER, TOKENS]")
+    if not logarithm <= 0:
+        raise ValueError("a logarithm of a probability is at most 0")
+    return OptionLikelihood.exact(float(logarithm), tokens)
+
+
+def _by_option(name: str, read: Reader) -> Reader:
+    """Return a reader of a likelihood for each option."""
+
+    def read_all(value: Any) -> Likelihoods:
+        if not isinstance(value, dict) or not value:
+            raise ValueError("it must be an object: option -> number")
+        context = RecordContext(name, f"{name}.")
+        return Likelihoods(read_fields(dict.fromkeys(value, read), value, context))
+
+    return read_all
+
+
+def _metadata(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError("it must be an object with at least one value")
+    return value
+
+
+def _calls(value: Any) -> Sequence[ToolCall] | None:
+    return None if value is None else calls_from_json(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The fields of a line."""
+
+    prompt: Any = None
+    messages: Any = None
+    metadata: Mapping[str, Any] | None = checked(_metadata, default=None)
+    text: str | None = None
+    actions: Sequence[ToolCall] | None = checked(_calls, default=None)
+    propensities: Likelihoods | None = checked(_by_option("propensities", _propensity), default=None)
+    log_likelihoods: Likelihoods | None = checked(_by_option("log_likelihoods", _log_likelihood), default=None)
+    finish_reason: str | None = None
+    reasoning: str | None = None
+    usage: Mapping[str, int] | None = None
+    repetition: int | None = checked(lambda value: None if value is None else whole(0)(value), default=None)
+    latency: float = checked(number(unit="of seconds"), default=0.0)
+    served_by: str | None = None
+    note: Any = None
+
+    @property
+    def likelihoods(self) -> Likelihoods | None:
+        """The likelihoods of options; None for an answer."""
+        return self.propensities or self.log_likelihoods
 
 
 class ReplayModel:
@@ -173,7 +238,7 @@ def _load(path: Path) -> _Index:
             if raw.strip():
                 try:
                     _add(index, _parse(raw, number), number)
-                except ValueError as error:
+                except (ValueError, FairnessError) as error:
                     raise FatalError(f"{path}:{number}: {error}") from None
     if not index:
         raise FatalError(f"{path} holds no recorded answer: write one JSON object a line")
@@ -181,7 +246,7 @@ def _load(path: Path) -> _Index:
     return dict(sorted(index.items(), key=lambda entry: -len(entry[0]) if entry[0] else -1000))
 
 
-def _parse(raw: bytes, number: int) -> dict[str, Any]:
+def _parse(raw: bytes, number: int) -> _Line:
     try:
         line = json.loads(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
     except UnicodeDecodeError:
@@ -190,83 +255,41 @@ def _parse(raw: bytes, number: int) -> dict[str, Any]:
         raise ValueError(f"not valid JSON: {error.msg} at character {error.pos + 1}") from None
     if not isinstance(line, dict):
         raise ValueError(f'a {type(line).__name__}, not an object: write {{"prompt": ..., "text": ...}}')
-    for name in line:
-        if name not in _FIELDS:
-            raise ValueError(f"unknown field {name!r}; {did_you_mean(name, _FIELDS)}")
-    if line.get("actions"):
-        line.setdefault("text", "")
-    if not any(name in line for name in _LIKELIHOODS) and not isinstance(line.get("text"), str):
-        raise ValueError("no 'text', the recorded answer")
-    if len([name for name in ("text", *_LIKELIHOODS) if name in line]) > 1:
+    record = read_record(_Line, line, RecordContext("the line"))
+    answers = [name for name in ("text", "propensities", "log_likelihoods") if getattr(record, name) is not None]
+    if len(answers) > 1:
         raise ValueError("needs exactly one of text, propensities, log_likelihoods: write a line for each")
-    return line
+    if not answers and not record.actions:
+        raise ValueError("no 'text', the recorded answer")
+    return record
 
 
-def _add(index: _Index, line: dict[str, Any], number: int) -> None:
+def _add(index: _Index, line: _Line, number: int) -> None:
     names, values = _prompt_key(line)
-    repetition = line.get("repetition")
-    if repetition is not None and (type(repetition) is not int or repetition < 0):
-        raise ValueError(f"'repetition' is {repetition!r}: it must be a whole number from 0 up")
-    usage, latency = line.get("usage") or {}, line.get("latency", 0.0)
-    if not isinstance(usage, dict) or not all(type(count) is int for count in usage.values()):
-        raise ValueError("'usage' must be an object of whole numbers")
-    if not is_number(latency):
-        raise ValueError("'latency' must be a number of seconds")
-    for name in ("finish_reason", "reasoning", "served_by"):
-        if not isinstance(line.get(name), str | None):
-            raise ValueError(f"{name!r} must be a text")
     records = index.setdefault(names, {}).setdefault(values, {})
-    likelihoods = _likelihoods(line)
-    kind = likelihoods is not None, repetition
+    kind = line.likelihoods is not None, line.repetition
     if kind in records:
-        again = "the same prompt" if repetition is None else f"repetition {repetition} of the same prompt"
+        again = "the same prompt" if line.repetition is None else f"repetition {line.repetition} of the same prompt"
         raise ValueError(f"{again} as line {records[kind].line}: keep one, or number them by 'repetition'")
-    if likelihoods is not None:
-        answer = likelihoods.answer(usage, latency, line.get("served_by"))
+    usage = line.usage or {}
+    if line.likelihoods is not None:
+        answer = line.likelihoods.answer(usage, line.latency, line.served_by)
     else:
-        try:
-            calls = calls_from_json(line.get("actions") or [])
-        except FairnessError as error:
-            raise ValueError(str(error)) from None
-        finish = line.get("finish_reason") or (TOOL_CALLS if calls else STOP)
-        answer = Answer(line["text"], finish, line.get("reasoning"), usage, latency, line.get("served_by"), calls)
-    records[kind] = _Record(number, answer, isinstance(line.get("actions"), list))
+        calls = line.actions or ()
+        finish = line.finish_reason or (TOOL_CALLS if calls else STOP)
+        answer = Answer(line.text or "", finish, line.reasoning, usage, line.latency, line.served_by, calls)
+    records[kind] = _Record(number, answer, line.actions is not None)
 
 
-def _likelihoods(line: Mapping[str, Any]) -> Likelihoods | None:
-    """Return the likelihoods of a line; None for one that holds an answer."""
-    name = next((name for name in _LIKELIHOODS if name in line), None)
-    if name is None:
-        return None
-    if not isinstance(line[name], dict) or not line[name]:
-        raise ValueError(f"{name!r} must be an object: option -> number")
-    return Likelihoods({option: _likelihood(name, value) for option, value in line[name].items()})
-
-
-def _likelihood(name: str, value: object) -> OptionLikelihood:
-    number, tokens = value if isinstance(value, list) and len(value) == 2 else (value, 0)
-    if not is_number(number) or type(tokens) is not int:
-        raise ValueError(f"{name!r} holds {value!r:.60}: it must hold numbers")
-    if name == "log_likelihoods":
-        if not number <= 0:
-            raise ValueError(f"'log_likelihoods' holds {number!r}: a logarithm of a probability is at most 0")
-        return OptionLikelihood.exact(float(number), tokens)
-    if not 0 <= number <= 1:
-        raise ValueError(f"'propensities' holds {number!r}: a probability lies between 0 and 1")
-    return OptionLikelihood.exact(log_probability(number))
-
-
-def _prompt_key(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+def _prompt_key(line: _Line) -> tuple[tuple[str, ...], str]:
     """Return the names of the metadata that identify a line's prompt (none for messages), and their values."""
-    keys = [name for name in _PROMPT_KEYS if name in line]
+    keys = [name for name in _PROMPT_KEYS if getattr(line, name) is not None]
     if len(keys) != 1:
         raise ValueError(f"needs exactly one of {', '.join(_PROMPT_KEYS)}; it has {' and '.join(keys) or 'none'}")
-    value = line[keys[0]]
-    if keys[0] == "metadata":
-        if not isinstance(value, dict) or not value:
-            raise ValueError("'metadata' must be an object with at least one value")
-        names = tuple(sorted(value))
-        return names, _values(value, names)
+    if line.metadata is not None:
+        names = tuple(sorted(line.metadata))
+        return names, _values(line.metadata, names)
+    value = getattr(line, keys[0])
     try:
         if isinstance(value, list) and any(entry.get("role") in (TOOL, TOOL_CALLS_ROLE) for entry in value):
             value = [tools_message([Tool("any")]), *value]  # such messages are valid in prompts with tools only

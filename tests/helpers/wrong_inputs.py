@@ -5,12 +5,14 @@ Files are made from a good one with one line replaced; marks are arguments of a 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fairness.attestation.evidence_map import read_clauses
 from pytest_fairness.core.acceptances import read_acceptances
+from pytest_fairness.core.items import Prompt
 from pytest_fairness.declarative.probe import read_probes
 from pytest_fairness.models.aliases import read_aliases
 from pytest_fairness.models.context import ModelContext
@@ -154,6 +156,23 @@ YAML = ("repetitions: two", "repetitions: 0", "repetitions: 1.5", "repetitions: 
         "tools: search", "tools: 3", "formats: 3", "calibration: 3", "literal: 3",
         "literal: [3]", "control: strong", "control: {hired: 3}", "control: {hirred: {case: [a, b]}}", "repetition: 2",
         "card: 3", "card: {question: 3}", "choices: 3", "choices: [a]", "nothing: 1")  # fmt: skip
+REPLAY: Mapping[str, Sequence[str]] = {
+    "prompt": ("3", '""', "[]", "{}"),
+    "text": ("3", "null", "[]", "true"),
+    "finish_reason": ("2", "[]"),
+    "reasoning": ("2", "{}"),
+    "served_by": ("2", "true"),
+    "usage": ("3", '{"output": "2"}', '{"output": 1.5}', "[]"),
+    "latency": ('"2"', "true", "[]", "null"),
+    "repetition": ("-1", "1.5", '"0"', "true"),
+    "actions": ('"search"', "[3]", '[{"name": 3}]', '[{"nam": "a"}]'),
+    "txt": ('"a"',),
+    "Usage": ("{}",),
+}
+"""Values of fields of a recorded answer."""
+LIKELIHOODS = ('"propensities": 3', '"propensities": {}', '"propensities": {"a": 1.2}', '"propensities": {"a": "x"}',
+               '"log_likelihoods": {"a": 1}', '"log_likelihoods": {"a": [1]}', '"log_likelihoods": {"a": [-1, "x"]}',
+               '"log_likelihoods": []')  # fmt: skip
 MARKS: Mapping[str, Sequence[str]] = {
     "id": ("3", "''", "'a b'", "'x' * 200", "['a']", "True"),
     "repetitions": ("0", "-1", "1.5", "'two'", "True", "None", "[1]", "20_000"),
@@ -298,6 +317,25 @@ def _table_of(good: Mapping[str, str], key: str, head: str = "") -> str:
 _TOOL = "[tool.other]\nrate = 3\n\n[tool.pytest-fairness.{}]\n@\n"
 
 
+def _recordings() -> Iterator[WrongInput]:
+    """Yield files with a wrong line of recorded answers."""
+
+    def read(path: Path) -> object:
+        return asyncio.run(
+            resolve("replay:r.jsonl", aliases={}, context=ModelContext(root=path.parent)).answer(Prompt("Hi"), 0)
+        )
+
+    good = '{"prompt": "Hi", "text": "a"}\n\n'
+    for key, values in REPLAY.items():
+        for value in values:
+            fields = {"prompt": '"Hi"', "text": '"a"'} | {key: value}
+            line = "{" + ", ".join(f'"{name}": {content}' for name, content in fields.items()) + "}\n"
+            yield WrongInput("r.jsonl", good + line, 3, key.removesuffix("s") if key == "actions" else key, read)
+    for likelihoods in LIKELIHOODS:
+        line = f'{{"prompt": "Hi", {likelihoods}}}\n'
+        yield WrongInput("r.jsonl", good + line, 3, likelihoods.split('"')[1], read)
+
+
 def _settings() -> Iterator[WrongInput]:
     """Yield files with a wrong value of a key of this plugin."""
     for table, wrong in (
@@ -359,6 +397,7 @@ def files() -> Iterator[WrongInput]:
     yield from _tables()
     yield from _settings()
     yield from _models()
+    yield from _recordings()
     for line in YAML:
         text = f"{YAML_GOOD}{line}\n"
         yield WrongInput("pay.probe.yaml", text, text.count("\n"), line.partition(":")[0], read_probes)

@@ -340,7 +340,7 @@ def test_replayed_likelihoods_are_kept_with_answers(ask: Ask, make: Callable[...
         ask("replay:r.jsonl", Prompt("Else?"), root=tmp_path)
     mistakes: list[tuple[dict[str, Any], str]] = [
         ({"propensities": {"yes": 1.2}}, "lies between 0 and 1"),
-        ({"propensities": {}, "text": ""}, "exactly one of"),
+        ({"propensities": {"yes": 0.2}, "text": ""}, "exactly one of"),
         ({"log_likelihoods": {"a": 1}}, "at most 0"),
     ]
     for line, message in mistakes:
