@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_fairness.design.search_space import EMOTION, NumericParameter, OneOf, Space, Switch, Whole
     from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
     from pytest_fairness.design.training import train
+    from pytest_fairness.design.voice_recordings import read_recordings
 
 _MODULES = {
     name: module
@@ -47,6 +48,7 @@ _MODULES = {
         "search_space": "EMOTION NumericParameter OneOf Space Switch Whole",
         "students": "CallableStudent EmotionReading Student",
         "training": "train",
+        "voice_recordings": "read_recordings",
     }.items()
     for name in names.split()
 }
@@ -58,7 +60,7 @@ __all__ = [
     "NumericParameter", "OneOf", "Optimizer", "ProbeBenchmark", "Proposal", "RandomReplay", "Space", "Student",
     "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "compare_designers",
     "design", "explained", "load_recording",
-    "reading_of", "train",
+    "read_recordings", "reading_of", "train",
 ]  # fmt: skip
 
 

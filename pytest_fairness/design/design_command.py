@@ -34,6 +34,8 @@ _EXAMPLES = """examples:
   pytest-fairness design --student openai:gpt-5-mini      a language model is tested, on emotions in words
   pytest-fairness design --objective worst --accuracy 0.8 --iterations 40
   pytest-fairness design --objective front --iterations 30
+  pytest-fairness design --recordings DIR --objective worst --accuracy 0.5
+                                                          on voices of your own: DIR/recordings.csv and WAV files
   pytest-fairness design --compare --seeds 10             gap, spread and iterations of every designer
   pytest-fairness design --out mine.json --resume         continue a design that was stopped
   pytest --pyargs pytest_fairness.suites.emotion          run DIR/design.json as a gate, with emotion = "DIR" in
@@ -84,6 +86,9 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", type=Path, default=Path("design.json"), metavar="FILE", help="the frozen benchmark")
     parser.add_argument("--resume", action="store_true", help="continue from the record of FILE, which ends in .jsonl")
     parser.add_argument(
+        "--recordings", type=Path, metavar="DIR", help="design on recordings: recordings.csv and WAV files in DIR"
+    )
+    parser.add_argument(
         "--compare", action="store_true", help="compare the designer with the three baselines; writes no file"
     )
     parser.add_argument(
@@ -100,12 +105,15 @@ def _design(options: argparse.Namespace) -> None:
     from pytest_fairness.design.records import check_record
     from pytest_fairness.design.search_space import EMOTION
 
-    _check_torch()
+    _check_torch() if options.recordings is None else _check_recordings(options)
     record: Path = options.out.with_suffix(".jsonl")
     if options.compare:
         _check_comparison(options)
     else:
         check_record(record, resume=options.resume)
+    if options.recordings is not None:
+        _design_on_recordings(options, record)
+        return
     if options.samples is not None and options.samples < 2:
         raise FairnessError(f"--samples is {options.samples}: it must be at least 2")
     objective = _objective(options)
@@ -136,6 +144,58 @@ def _design(options: argparse.Namespace) -> None:
     if options.objective == "front":
         _print_front(result)
     Frozen.of(result, benchmark, model).write(options.out)
+    print(f"written: {options.out}")
+
+
+def _check_recordings(options: argparse.Namespace) -> None:
+    from importlib.util import find_spec
+
+    usual = {"student": "trained", "samples": None, "compare": False}
+    changed = [name for name, value in usual.items() if getattr(options, name) != value]
+    if changed:
+        raise FairnessError(f"--recordings with --{changed[0]}: a reader is trained on half of the speakers")
+    if options.objective == "front":
+        raise FairnessError("--recordings with --objective front: name target or worst")
+    missing = [name for name in ("parselmouth", "sklearn") if find_spec(name) is None]
+    if missing:
+        raise FairnessError(f"recordings need {' and '.join(missing)}: pip install './pytest-fairness[recordings]'")
+
+
+def _design_on_recordings(options: argparse.Namespace, record: Path) -> None:
+    """Design the conditions under which recordings are heard, and write the winner with its figures."""
+    from pytest_fairness.design.loop import design, explained
+    from pytest_fairness.design.records import write_design_file
+    from pytest_fairness.design.voice_recordings import RECORDINGS, read_recordings
+    from pytest_fairness.extending import json_text
+
+    voices = read_recordings(options.recordings)
+    with _engine(options) as engine:
+        result = design(
+            voices,
+            RECORDINGS,
+            objective=_objective(options),
+            designer=_designer(options, engine, cache(_model)),
+            iterations=options.iterations,
+            threshold=options.threshold,
+            seed=options.seed,
+            fresh_evaluate=voices.held_out,
+            record=record,
+            resume=options.resume,
+            about={"recordings": len(voices.recordings), "groups": list(voices.groups)},
+            on_iteration=_print_iteration,
+        )
+    for line in explained(result):
+        print(line)
+    print(f"ratios are of {voices.groups[0]} to {voices.groups[1]}; fresh figures are of speakers held out")
+    document = {
+        "schema": 1,
+        "recordings": len(voices.recordings),
+        "groups": list(voices.groups),
+        "parameters": dict(result.best.parameters or {}),
+        "search": {"designer": result.designer, "iterations": len(result.iterations), "loss": result.best.loss},
+        "figures": {name: figure.document() for name, figure in result.fresh.items()},
+    }
+    write_design_file(options.out, json_text.dumps(document, indent=1, ensure_ascii=False) + "\n")
     print(f"written: {options.out}")
 
 
