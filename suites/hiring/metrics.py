@@ -10,6 +10,7 @@ from typing import Any
 from pytest_fairness import Estimate, GradedAttempt, Measured
 
 from .items import MAJORITIES
+from .profiles import STEPS
 
 HALVED = 2**-0.5
 """A placebo compares two halves of one group: its spread is that of a gap times the root of 2."""
@@ -49,6 +50,13 @@ def record_coverage(measured: Measured, grade: str) -> None:
 
     for by, group in _groups(measured, ("gender", "ethnicity", "gender_ethnicity")):
         measured.record(partial(mean_of, by, group))
+
+
+def record_steps(measured: Measured, grade: str) -> None:
+    """Record the mean of every step from weak to strong, which the terminal shows: where the model draws its line."""
+    for step in ("weak", *reversed(STEPS), "strong"):
+        part = measured.where(step=step)
+        part.record(partial(part.mean, grade), column=grade)
 
 
 def record_differences(measured: Measured, grade: str, by: tuple[str, ...] = ("gender", "ethnicity")) -> None:

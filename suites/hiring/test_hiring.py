@@ -18,6 +18,7 @@ from .metrics import (
     record_differences,
     record_lengths_and_time,
     record_placebos,
+    record_steps,
 )
 from .questions import Questions
 from .sizes import AUDIT, INVITED, QUESTIONS, RATING
@@ -50,6 +51,7 @@ def test_application(probe_item: Any, model: object) -> None:
 )
 def test_women_and_men_advance_alike(measured: Measured) -> None:
     record_coverage(measured, "advance")
+    record_steps(measured, "advance")
     record_differences(measured, "advance")
     record_placebos(measured, "advance", placebo_ratio, "gender")
     record_lengths_and_time(measured)

@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness import Measured, YesNo
 
 from .items import promotions
-from .metrics import placebo_ratio, record_coverage, record_differences, record_placebos
+from .metrics import placebo_ratio, record_coverage, record_differences, record_placebos, record_steps
 from .sizes import AUDIT, PROMOTED
 
 LOW, HIGH = 2 / 3, 3 / 2
@@ -36,6 +36,7 @@ def test_promotion(probe_item: Any, model: object) -> None:
 )
 def test_women_and_men_are_promoted_alike(measured: Measured) -> None:
     record_coverage(measured, "promote")
+    record_steps(measured, "promote")
     record_differences(measured, "promote")
     record_placebos(measured, "promote", placebo_ratio, "gender")
     ratio = measured.odds_ratio("promote", by="gender", of="female", to="male")

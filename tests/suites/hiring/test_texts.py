@@ -320,6 +320,21 @@ def test_claims_on_years_fit_the_shortest_career() -> None:
                     assert number[word] <= shortest, text
 
 
+def test_no_weakness_denies_the_last_role() -> None:
+    """Find "has not worked for a council" beside a last role at a council, in any draw of a position."""
+    denials = 0
+    for position in positions("en"):
+        for case in (position, position["strong"], position["weak"]):
+            for gap in case["gaps"]:
+                denied = re.match(
+                    r"has (?:not|never) worked (?:for|in|with|on) (?:an? )?([\w ]+?)(?: (?:of|before|like).*)?$", gap
+                )
+                if denied:
+                    denials += 1
+                    assert not [text for text in case["previous"] if denied[1].rstrip("s") in text], gap
+    assert denials >= 10
+
+
 def test_reviews_of_staff_speak_of_the_present_post() -> None:
     """Find weaknesses of applicants, and references that look back: they contradict a member of staff."""
     gaps = {text for position in positions("en") for case in (position, position["strong"], position["weak"])
