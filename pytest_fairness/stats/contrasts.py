@@ -145,6 +145,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), link: Sc
         growth=partial(_growth, parts),
         exact_trials=exact_trials,
         exact=exact,
+        exact_until=_exact_until(parts),
         # test_few_events_reach_no_farther_than_their_own_intervals
         farthest=partial(_union_ends, parts, link)
         if exact is not None and len(parts) == 2 and link is not IDENTITY
@@ -417,6 +418,12 @@ def _needs_mover(parts: Sequence[ClusterSums]) -> bool:
     """Return whether the rates' own intervals count as well: there are few events."""
     # test_few_events_reach_no_farther_than_their_own_intervals
     return all(part.binary for part in parts) and min(part.events for part in parts) < MANY_EVENTS
+
+
+def _exact_until(parts: Sequence[ClusterSums]) -> float:
+    """Return the factor of the number of sources from which `_needs_mover` is false."""
+    fewest = min((part.events for part in parts if part.binary), default=0.0)
+    return MANY_EVENTS / fewest if fewest > 0 else math.inf
 
 
 def _mover_ends(parts: Sequence[ClusterSums], signs: Sequence[int], link: Scale) -> EndsAt:

@@ -198,6 +198,9 @@ class LinearEstimate:
     """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     unseen_changed: ProjectedEnds | None = None
     """The same of a larger sample; None where an unseen share of its sources sets them (`_unseen_of`)."""
+    exact_until: float = math.inf
+    """The factor of the number of sources from which rates hold enough events to do without `exact`; infinite for
+    rates of none or all."""
     growth: Callable[[SampleChange], float] = attrgetter("sources")
     """The function from a change to the factor of the number that bounds an unseen share."""
     exact_trials: float = 0.0
@@ -386,7 +389,11 @@ class LinearEstimate:
             return exact_ends(self.value, self.exact_trials * change.sources / change.error**2, tail)
         if self.exact is None:
             return self.value, self.value
-        if not self.error or not self.scale.holds(self.value):  # as an unseen share of sources
+        # test_agreeing_pairs_of_few_items_need_more_items: mirrored ends at tails above one half
+        if not self.error and change.sources >= self.exact_until:
+            return self.value, self.value
+        is_extreme = not self.error and math.isinf(self.exact_until)
+        if is_extreme or not self.scale.holds(self.value):  # as an unseen share of sources
             return self.exact(tail ** (1 / self.growth(change)))
         return self._nearer(self.exact(tail), math.sqrt(change.sources) / change.error)
 

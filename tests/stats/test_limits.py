@@ -100,6 +100,33 @@ def test_few_events_need_as_many_items_as_make_enough() -> None:
     assert limit.needs == pytest.approx(60 * 6.7 / 2, abs=3)
 
 
+@pytest.mark.parametrize("metric", ["ratio", "odds_ratio", "difference"])
+@pytest.mark.parametrize("half", [6, 8])
+def test_agreeing_pairs_of_few_items_need_more_items(metric: str, half: int) -> None:
+    """Regression: of a model that answers both groups alike it was said that 1,000 times as many items do not help."""
+
+    def estimate(half: int) -> Estimate:
+        items = np.repeat(np.arange(2 * half), 4)
+        groups = ["a", "b"] * (4 * half)
+        columns = Columns.from_arrays(items.tolist(), {"ok": (items < half).astype(float)}, {"group": groups})
+        return getattr(Measured.from_columns(columns), metric)("ok", by="group", of="a", to="b")  # type: ignore[no-any-return]
+
+    bounds = [-0.1, 0.1] if metric == "difference" else [0.8, 1.25]
+    limit = find_limit(estimate(half), bounds)
+    assert limit is not None
+    assert (limit.kind, limit.unit, limit.has) == (LimitKind.SIZE, "items", 2 * half)
+    assert limit.needs is not None
+    enough = estimate(math.ceil(limit.needs / 2))
+    assert bounds[0] <= enough.low <= enough.high <= bounds[1]
+    small = estimate(half)
+    assert small.projection is not None
+    widths = [
+        high - low
+        for low, high, _ in (small.projection(0.025, SampleChange(times)) for times in (1, 2, 5, 20, 100, 1000))
+    ]
+    assert widths == sorted(widths, reverse=True)
+
+
 @pytest.mark.parametrize("method", ["ratio", "odds_ratio"])
 def test_group_without_events_has_a_number(method: str) -> None:
     """Regression: the projection of a ratio with a rate of zero ended in a math domain error, of few events beside."""
