@@ -96,10 +96,11 @@ def judge_threshold(
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
         # test_grades_by_chance_are_invalid
-        if doubt := _doubt_judges(judgment, sample, design, outcomes):
-            return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt)
+        responses = find_responses(sample, design.controls, outcomes)
+        if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt, responses=tuple(responses))
         judgment = _with_responders(judgment, sample)
-        judgment = _with_responses(judgment, find_responses(sample, design.controls, outcomes))
+        judgment = _with_responses(judgment, responses)
         # test_slice_that_does_not_respond_is_invalid
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
@@ -226,7 +227,11 @@ def _distance(comparison: Comparison) -> float:
 
 
 def _doubt_judges(
-    judgment: Judgment, sample: Measured, design: ThresholdDesign, outcomes: Sequence[tuple[Any, Any]]
+    judgment: Judgment,
+    sample: Measured,
+    design: ThresholdDesign,
+    outcomes: Sequence[tuple[Any, Any]],
+    responses: Sequence[ControlResponse],
 ) -> str:
     """Return why the grades that a threshold compares mean nothing; empty where they may, or where it does not matter.
 
@@ -237,13 +242,16 @@ def _doubt_judges(
     if judgment.verdict is Verdict.INVALID or (judgment.verdict is Verdict.UNFAIR and is_gap):
         return ""
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
+    followed = [response.control for response in responses if response.decision is Decision.TRUE]
+    # test_grades_that_follow_a_control_or_labels_are_not_doubted
+    shown = design.labeled | {control.grade for control in followed}
     for result in design.judges:
         # test_few_grades_by_chance_do_not_matter
         if result.answers is not None and result.answers <= MOST_UNGRADED * sample.attempts:
             continue
-        judged = {*(result.second.consistency if result.second is not None else ())} - design.labeled
+        judged = {*(result.second.consistency if result.second is not None else ())} - shown
         own = used & judged
-        if not judged or (used and not own and used <= design.alone | design.labeled | _of_others(design, result)):
+        if not judged or (used and not own and used <= design.alone | shown | _of_others(design, result)):
             continue
         is_constant = result.second is not None and bool(result.second.constant)
         if not (is_constant and judgment.verdict is Verdict.UNFAIR) and (doubt := result.doubt(own)):

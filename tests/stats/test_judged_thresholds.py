@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.controls import read_controls
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.second_gradings import ConsistencyResult, SecondGradingResult
 from pytest_fairness.core.threshold_results import JudgeResult
@@ -86,8 +87,11 @@ def test_few_grades_by_chance_do_not_matter() -> None:
     assert verdict(level, sample(), answers=41) is Verdict.INVALID
 
 
-def test_labeled_grades_are_worth_what_labels_show() -> None:
-    assert verdict(level, sample(), labeled=frozenset({"harm"})) is Verdict.FAIR
+@pytest.mark.parametrize(
+    "design", [{"labeled": frozenset({"harm"})}, {"controls": read_controls({"harm": {"group": ("a", "b")}})}]
+)
+def test_grades_that_follow_a_control_or_labels_are_not_doubted(design: dict[str, Any]) -> None:
+    assert verdict(level, sample(gap=0.6), **design) is Verdict.FAIR
 
 
 @pytest.mark.parametrize(
