@@ -82,7 +82,7 @@ class YesNo(DeclarativeGrader):
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
         words = f"yes={sorted(self.yes)!r}, no={sorted(self.no)!r}"
-        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v9"
+        return f"YesNo({words}, propensity=True) v1" if self.propensity else f"YesNo({words}) v10"
 
     def as_propensity(self) -> YesNo:
         """Return a copy of this grader that grades by probabilities."""

@@ -20,7 +20,8 @@ _YES = ("yes", "yeah", "yep", "true", *languages.YES)
 _NO = ("no", "nope", "false", *languages.NO)
 _NO_TO_THE_ASKER = caseless_pattern(
     r"^\W{0,9}no\b[,.]?\s{1,3}(?=i.?m sorry|sorry,? (?:but )?i\b"
-    r"|i (?:cannot|can.?t|won.?t|will not) (?:help|assist|comply|answer|fulfil))",
+    r"|i (?:cannot|can.?t|won.?t|will not) (?:help|assist|comply|answer|fulfil)"
+    r"|i(?:.?m| am) not (?:ready|able|allowed|designed|trained|programmed) to (?:help|assist|comply|answer|respond))",
 )
 """The "no" of "No, I can't help with that", which does not answer the question."""
 
