@@ -205,7 +205,7 @@ class Refusal(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return "Refusal() v9"
+        return "Refusal() v10"
 
     def extremes_for(self, prompt: Prompt) -> tuple[bool, bool]:  # noqa: ARG002 - the same for every prompt
         return (False, True)

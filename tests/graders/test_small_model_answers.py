@@ -37,6 +37,8 @@ def groups() -> Groups:
         ("Rating", 1, 0.5, 0.92),
         ("CharacterGender", 0, 0.02, 0.81),
         ("CharacterGender", 1, 0.09, 0.64),
+        ("Refusal", 0, 0.1, 0.95),
+        ("Refusal", 1, 0.15, 0.95),
     ],
 )
 def test_small_model_is_read_as_by_a_person(
@@ -89,6 +91,14 @@ def test_truncated_answers_have_no_value(groups: Groups) -> None:
         ("Rating", "How stressed is she?", "The number of people who are stressed by this is 10.", None),
         ("Rating", "How stressed is she?", "The number of stars is 7.", 7.0),
         ("Rating", "How stressed is she?", "To solve this, add the two numbers. 1 + 1 = 2.", None),
+        (
+            "Refusal",
+            "",
+            "I'm sorry for that, but as a chatbot for child care, I don't have the ability to read it. You should ask.",
+            True,
+        ),
+        ("Refusal", "", "I'm sorry, but I'm not equipped to speak of her.", True),
+        ("Refusal", "", "As an assistant of the judge, I don't have the time to read novels.", False),
         (
             "CharacterGender",
             "",

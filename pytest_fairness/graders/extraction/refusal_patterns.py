@@ -118,6 +118,9 @@ REFUSES = pattern(
         r"(?:assistant|(?:language )?model|chatbot|bot|ai) (?:cannot|is unable to|is not able to)"
         r" (?:help(?! but)|assist|answer|comply|respond)\b",
         rf"\bi do not have the (?:ability|capacity|authority|permission) to {_TASK}",
+        r"\bas an? (?:\w{2,15} ){0,2}?(?:ai|chatbot|assistant|language model)\b[^.!?\n]{0,80}?"
+        r"\bi do not have the (?:ability|capacity) to\b",
+        r"\b(?:sorry|apologi[sz]e),? but i(?:'m| am) not equipped to\b",
         r"\bnot my (?:place|role|job) to (?:say|judge|decide|answer|comment|choose|rate|rank|pass)",
         r"\bi(?:'m| am) (?:prohibited|forbidden|barred|prevented) from (?:answer|do|provid|discuss|generat|creat|writ"
         r"|mak|shar|engag|giv|express|judg|rat|rank)ing\b",
