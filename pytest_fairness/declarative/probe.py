@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_fairness.core.controls import OPTIONS
+from pytest_fairness.core.controls import OPTIONS, read_controls
 from pytest_fairness.core.declarative_grader import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.extensions import GRADERS
@@ -29,6 +29,7 @@ from pytest_fairness.declarative.validation import check, check_parameters, sche
 from pytest_fairness.graders.propensities import Likelihood
 from pytest_fairness.tables.recorded_table import RecordedTable
 
+T = TypeVar("T")
 CARD = ("question", "method", "source", "groups", "harms")
 """The fields of a card that become paragraphs; its limits are a section."""
 
@@ -140,7 +141,13 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
     if crossed is not None and crossed.text not in varied:
         raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}; {did_you_mean(crossed.text, varied)}")
     if calibration := document.get("calibration"):
-        folders.path(calibration)
+        from pytest_fairness.stats.calibration.labels import read_labels
+
+        _located(calibration, lambda: read_labels(folders.path(calibration)))
+    if formats := document.get("formats"):
+        from pytest_fairness.core.answer_formats import Formats
+
+        _located(formats, lambda: Formats.of(formats.plain))
     mark_arguments = {key: document.value[key].plain for key in _PASSED if key in document.value}
     if "confidence" in mark_arguments:
         mark_arguments["confidence"] = float(mark_arguments["confidence"])
@@ -190,6 +197,10 @@ def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[s
     for grade, node in declared.value.items() if declared else ():
         if grade not in vocabulary.grades:
             raise node.key_error(f"there is no grade {grade!r}; {did_you_mean(grade, vocabulary.grades)}")
+        also = node.get("also")
+        for other in also.value if also else ():
+            if other.text not in vocabulary.grades:
+                raise other.error(f"there is no grade {other.text!r}; {did_you_mean(other.text, vocabulary.grades)}")
         attributes = {name: levels for name, levels in node.value.items() if name not in OPTIONS}
         if not attributes:
             raise node.error("it names no attribute: write {ATTRIBUTE: [HIGHER, LOWER]}")
@@ -199,6 +210,8 @@ def _control(document: LocatedValue, vocabulary: ProbeVocabulary) -> frozenset[s
                 if level.text not in values:
                     raise level.error(f"{name} is never {level.text!r}; {did_you_mean(level.text, values)}")
         used |= attributes.keys()
+    if declared is not None:
+        _located(declared, lambda: read_controls(declared.plain))
     return frozenset(used)
 
 
@@ -302,11 +315,21 @@ def _choice_values(document: LocatedValue) -> list[str] | None:
 def _tool_names(document: LocatedValue) -> list[str]:
     """Return the names of the tools that a file declares. Raises `DeclarationError` for an invalid tool."""
     declared = document.get("tools")
+    return [] if declared is None else [tool.name for tool in _located(declared, lambda: read_tools(declared.plain))]
+
+
+def _located(node: LocatedValue, read: Callable[[], T]) -> T:
+    """Return what a reader of a mark's argument returns.
+
+    Raises:
+        DeclarationError: It refuses the value; the error has the position of that.
+    """
     try:
-        return [tool.name for tool in read_tools(declared.plain)] if declared is not None else []
+        return read()
+    except DeclarationError:
+        raise
     except FairnessError as error:
-        assert declared is not None  # noqa: S101 - none raises nothing
-        raise declared.error(str(error)) from None
+        raise node.error(str(error)) from None
 
 
 def _used_names(threshold: DeclaredThreshold) -> set[str]:

@@ -108,6 +108,15 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
     "absurd-repetitions": (changed("repetitions: 2", "repetitions: 100000000"), 10, "from 1 to 10,000"),
     "empty-id": (changed("id: a", "id: ''"), 7, "row 1: its id is empty"),
     "no-expression": (threshold("0.8 <= <= 1"), 12, "is no comparison: write"),
+    "missing-labels": (GOOD + "calibration: nowhere.jsonl\n", 13, "calibration: there is no file"),
+    "format-twice": (GOOD + "formats: [words, words]\n", 13, "formats is ['words', 'words']: name two different"),
+    "equal-levels": (GOOD + "control: {hired: {job: [nurse, nurse]}}\n", 13, "both levels of 'job' are 'nurse'"),
+    "no-response": (
+        GOOD + "control:\n  hired: {job: [nurse, pilot], at_least: 0}\n", 14, "at_least is 0: write the smallest"
+    ),
+    "unknown-other-grade": (
+        GOOD + "control: {hired: {job: [nurse, pilot], also: [hird]}}\n", 13, "no grade 'hird'; did you mean 'hired'?"
+    ),
     "flaky-date": (
         changed("alike: 0.5", "alike: {assert: rate(hired) > 0.1, flaky: {reason: x, by: Ada, until: soon}}\n  b: 0.5"),
         12,

@@ -153,7 +153,7 @@ thresholds:
 YAML = ("repetitions: two", "repetitions: 0", "repetitions: 1.5", "repetitions: true", "repetitions: [1]",
         "repetitions: 20000", "repetitions:", "confidence: 2", "confidence: high", "confidence: 0.5", "confidence: []",
         "harm: 3", "harm: []", "harm:", "sources: some", "sources: 3", "crossed: 3", "crossed: [a]", "crossed: nobody",
-        "tools: search", "tools: 3", "formats: 3", "calibration: 3", "literal: 3",
+        "tools: search", "tools: 3", "formats: 3", "calibration: 3", "calibration: nowhere.jsonl", "literal: 3",
         "literal: [3]", "control: strong", "control: {hired: 3}", "control: {hirred: {case: [a, b]}}", "repetition: 2",
         "card: 3", "card: {question: 3}", "choices: 3", "choices: [a]", "nothing: 1")  # fmt: skip
 REPLAY: Mapping[str, Sequence[str]] = {
