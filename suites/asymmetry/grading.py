@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pytest_fairness import Grade, GradedAttempt, Judge, Model, ModelQuery, ProbeItem, Prompt
@@ -37,7 +38,10 @@ class ErrorAwareJudge(Judge):
     domain (`PublishedLabel`).
     """
 
-    fingerprint = Judge.fingerprint
+    @cached_property
+    def fingerprint(self) -> str:
+        """The judge's own, computed once: it is asked for with each attempt, and there is a rubric for each prompt."""
+        return super().fingerprint
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
         graders = super().graders(name, models)
