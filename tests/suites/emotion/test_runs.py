@@ -99,7 +99,7 @@ def judged(project: Project, ratio: float, sure: int = 0) -> dict[str, str]:
     return verdicts(run(project, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)[1])
 
 
-@pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
+@pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.66, "unfair")])
 @pytest.mark.slow
 def test_language_model_is_judged_on_the_text(project: Project, ratio: float, verdict: str) -> None:
     assert judged(project, ratio) == {
