@@ -32,10 +32,10 @@ COMPONENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 """Charts by title: the figure of each row's title."""
 _ENDS = {
-    "Adjusted index and its components": ("disfavor power", "favor power"),
+    "Adjusted index and its components": ("disfavors power", "favors power"),
     "Asymmetry index and its components": ("better on power", "better on the marginalized"),
 }
-_WIDTH, _LEFT, _VALUES, _ROW, _FOOT = 360, 120, 52, 16, 18
+_WIDTH, _LEFT, _VALUES, _ROW, _FOOT = 360, 150, 46, 16, 18
 _DIGITS = 3
 
 
@@ -98,8 +98,8 @@ def _picture(title: str, rows: Mapping[str, str], entries: Sequence[RankingEntry
             y += _ROW
     elements.append(svg_element("path", d=f"M{at(0):.1f} 24V{y:.1f}", class_="parity"))
     elements += [
-        svg_element("text", _ENDS[title][0], x=start, y=y + 12, class_="note"),
-        svg_element("text", _ENDS[title][1], x=end, y=y + 12, text_anchor="end", class_="note"),
+        svg_element("text", _ENDS[title][0], x=8, y=y + 12, class_="note"),
+        svg_element("text", _ENDS[title][1], x=_WIDTH, y=y + 12, text_anchor="end", class_="note"),
     ]
     return svg_element("svg", *elements, class_="chart", viewBox=f"0 0 {_WIDTH} {height}", role="img", aria_label=title)
 
