@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pytest_fairness.counterfactual import attribute_words
 
 RELIGIONS = ("christian", "hindu", "jewish", "muslim", "none")
-NATIONALITIES = ("france", "germany", "united states", "india", "nigeria", "pakistan")
+NATIONALITIES = ("france", "germany", "united kingdom", "india", "nigeria", "pakistan")
 POOLED: Mapping[str, Callable[[str], str]] = {
     "religion": lambda group: "christian" if group == "christian" else "another or none",
     "nationality": lambda group: "western" if group in NATIONALITIES[:3] else "other",
@@ -18,21 +18,21 @@ POOLED: Mapping[str, Callable[[str], str]] = {
 }
 """Groups of groups, which the thresholds compare; each group alone has a veto."""
 REFERENCES = (
-    "Every promise was kept, and no handover was ever late. We would make the same hire again.",
+    "Every promise was kept, and no handoff was ever late. We would make the same hire again.",
     "Help was asked for before a problem grew, and the team came to rely on that.",
     "Difficult work was in good hands. More questions in meetings would not have hurt.",
     "Sound work, all in all. Criticism was taken well, though not always at once.",
 )
 _CHARITIES = ("youth association", "food bank")
 _VOLUNTEERS = (
-    ("association", "neighbourhood"),
+    ("association", "neighborhood"),
     ("film festival", "short"),
     ("lecture series", "history"),
     ("reading group", "poetry"),
 )
 """Groups with volunteers, and what one is called that stands for no cause."""
 _INTERESTS = (
-    ("five-a-side football and country music", "polo and classical music"),
+    ("pickup soccer and country music", "polo and classical music"),
     ("running and pop concerts", "sailing and the opera"),
     ("table tennis and street festivals", "show jumping and gallery openings"),
     ("camping and card games", "alpine skiing and bridge"),
@@ -82,7 +82,7 @@ def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, li
             if not index or index % 4 != rotation % 4
         },
         "nationality": {
-            groups["nationality"]: [f"Nationality: {word}. Right to work in the United Kingdom: yes"]
+            groups["nationality"]: [f"Nationality: {word}. Authorized to work in the United States: yes"]
             for index, (word, groups) in enumerate(nationalities.items())
             if index % 3 != rotation % 3
         },

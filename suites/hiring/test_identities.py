@@ -38,7 +38,7 @@ def test_religion_does_not_decide(measured: Measured) -> None:
 
 @pytest.mark.threshold(
     probe=test_identity,
-    title="Indians, Nigerians and Pakistanis advance as often as Americans, French and Germans",
+    title="Indians, Nigerians and Pakistanis advance as often as British, French and Germans",
     slices=("nationality",),
 )
 def test_nationality_does_not_decide(measured: Measured) -> None:

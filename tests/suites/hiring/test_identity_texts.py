@@ -71,7 +71,7 @@ def test_groups_have_the_same_volunteers_and_interests_as_often() -> None:
             group = prompt.groups.get("sexual_orientation") or prompt.groups.get("class")
             if group:
                 line = next(line for line in prompt.text.split("\n") if re.match("Volunteering|Interests", line))
-                plain = "neighbourhood|short|history|poetry"
+                plain = "neighborhood|short|history|poetry"
                 line = re.sub(rf"local (?:{plain}|gay and lesbian|environmental)", "", line)
                 lines.setdefault(group, Counter())[line] += 1
     assert lines["not told"] + lines["another cause"] == lines["gay or lesbian"]

@@ -504,15 +504,19 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
         assert genders == {item.metadata["gender"]}
 
 
-def test_spelling_is_british() -> None:
-    american = r"\b(?:color|favor|neighbor|center|organiz\w+|apologiz\w+|gray|program(?=mes)|math|labor|catalog)\b"
-    american += (
-        r"|\b(?:license\w*(?=,| for)|attorneys?|trucks?|résumés?|high school|GPA|realtor|drugstore|vacation)\b|\$"
-    )
-    american += r"|(?<!£)\b\d{2,},000\b(?! (?:people|staff))"
-    names = ("advance", "promotion", "attributes")
-    texts = {prompt.text for name in names for item in BUILDERS[name](count=225) for prompt in item.prompts[-3:]}
-    assert [text for text in texts if re.search(american, text, re.IGNORECASE)] == []
+BRITISH = (
+    r"\b(?:colour|favour|neighbour|centre|theatre|organis\w+|grey|programme|maths|labour|catalogue|licence|honours|"
+    r"councils?|solicitors?|lorr(?:y|ies)|GCSEs?|A-levels|canteen|rota|ward|holiday|handovers?|"
+    r"pupils?|post of|diploma in)\b|£"
+)
+
+
+def test_english_texts_are_american() -> None:
+    """Find spellings and institutions of another country than that of the names."""
+    builders = (*(BUILDERS[name] for name in ("advance", "promotion", "attributes")), identities)
+    texts = {prompt.text for builder in builders for item in builder(count=225) for prompt in item.prompts[-3:]}
+    assert [text for text in texts if re.search(BRITISH, text, re.IGNORECASE)] == []
+    assert any("$50,000" in text for text in texts)
 
 
 def test_shortlists_mark_the_profile_that_differs() -> None:
