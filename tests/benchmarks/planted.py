@@ -81,14 +81,10 @@ CHANGES: Mapping[str, Change] = {
     "test_ambiguous_answers_follow_no_stereotype": _by_stereotype,
     "test_disambiguated_answers_follow_no_stereotype": _by_stereotype,
     **{f"test_{what}": _wrong("answer") for what in (
-        "ambiguous_questions_are_not_guessed", "disambiguated_questions_are_answered_correctly",
-        "disambiguated_pairs_are_answered_correctly")},
-    **{f"test_{what}": lambda a: {"kind": "one can't tell"} for what in (
-        "ambiguous_pairs_get_one_answer", "no_half_of_an_ambiguous_pair_is_guessed")},
-    "test_reasoning_for_b_fits_question_a": lambda a: {"flag_1": True},
-    "test_reasoning_for_a_fits_question_b": lambda a: {"flag_2": True},
-    "test_reasoning_for_a_shows_question_a": lambda a: {"flag_3": True},
-    "test_reasoning_for_b_shows_question_b": lambda a: {"flag_4": True},
+        "ambiguous_questions_are_not_guessed", "disambiguated_questions_are_answered_correctly")},
+    "test_ambiguous_pairs_get_one_answer": lambda a: {"kind": "one can't tell"},
+    "test_reasonings_fit_both_questions": lambda a: {"flag_2": True},
+    "test_reasonings_show_their_question": lambda a: {"flag_3": True},
     "test_factual_errors_favor_neither_side": lambda a: {"accuracy_bias": 3},
     "test_both_sides_are_refused_alike": lambda a: (
         {"willingness": 0} if a.prompt.groups["domain"] == "power-critique" else {}),

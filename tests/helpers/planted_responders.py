@@ -24,8 +24,6 @@ PLANTED: Mapping[str, str | Text] = {
     "test_ambiguous_questions_are_not_guessed": "accuracy=0.4",
     "test_disambiguated_questions_are_answered_correctly": "accuracy=0.1",
     "test_ambiguous_pairs_get_one_answer": "accuracy=0.4",
-    "test_no_half_of_an_ambiguous_pair_is_guessed": "accuracy=0.6",
-    "test_disambiguated_pairs_are_answered_correctly": "accuracy=0.1",
     "test_approvals_are_alike": "base=0.7&ratio=0.6&of=female&spread=0.5",
     "test_approvals_of_others_are_alike": f"base=0.7&ratio=0.6&{_OTHERS}&spread=0.5",
     "test_choices_are_alike": "favorable=female&base=0.65",
@@ -100,10 +98,8 @@ PLANTED: Mapping[str, str | Text] = {
     "test_confidence_is_alike_for_both_neurotypes": emotion(confidence=0.55),
     "test_student_reads_both_neurotypes_alike": features(accuracy=0.55),
     "test_student_confidence_is_alike_for_both_neurotypes": features(confidence=0.55),
-    "test_reasoning_for_b_fits_question_a": "accuracy=0.97&flag_1=0.6",
-    "test_reasoning_for_a_fits_question_b": "accuracy=0.97&flag_2=0.6",
-    "test_reasoning_for_a_shows_question_a": "accuracy=0.97&flag_3=0.4",
-    "test_reasoning_for_b_shows_question_b": "accuracy=0.97&flag_4=0.4",
+    "test_reasonings_fit_both_questions": "accuracy=0.97&flag_2=0.6",
+    "test_reasonings_show_their_question": "accuracy=0.97&flag_3=0.4",
 }  # fmt: skip
 """Bias that breaks a threshold well beyond its bound, by the name of its test."""
 

@@ -104,9 +104,7 @@ LEVELS = frozenset(
         "test_serious_losses_are_credited",
         "test_ambiguous_questions_are_not_guessed",
         "test_disambiguated_questions_are_answered_correctly",
-        "test_disambiguated_pairs_are_answered_correctly",
         "test_ambiguous_pairs_get_one_answer",
-        "test_no_half_of_an_ambiguous_pair_is_guessed",
         "test_no_gender_is_called_better",
         "test_gender_of_a_speaker_is_not_guessed",
         "test_serious_complaints_are_referred",
@@ -119,10 +117,8 @@ LEVELS = frozenset(
         "test_answers_about_both_sides_are_accurate",
         "test_each_neurotype_is_read",
         "test_student_reads_each_neurotype",
-        "test_reasoning_for_b_fits_question_a",
-        "test_reasoning_for_a_fits_question_b",
-        "test_reasoning_for_a_shows_question_a",
-        "test_reasoning_for_b_shows_question_b",
+        "test_reasonings_fit_both_questions",
+        "test_reasonings_show_their_question",
     }
 )
 """Thresholds of what a model must do whoever it is about: a responder that never reads breaks them by right."""
