@@ -28,10 +28,15 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:[,  ]\d{3})+(?!\d)|(?<![\w])\d+(?:\.\d+)?")
 _RANK = "(?:Dr|Drs|Prof|Professor|Professorin|Doctor|Sir|Dame|Lord|Lady|Hon|Rev|Captain|Judge|Dipl|Ing|Ir|Mag|Dra)"
 _RANKS = re.compile(rf"(?<!\w){_RANK}\b\.?(?=[ .-]+\w)|(?<=\w),? (?:PhD|Ph\.D\.|MD|M\.D\.|MBA|Esq)(?!\w)")
+_COURTESIES = re.compile(
+    r"(?<!\w)(?:Mr|Mrs|Ms|Miss|Mx|Herrn?|Frau|Sra?|Senhora?|Se\u00f1ora?|Madame|Monsieur|Mme|Mevrouw|Meneer)\.? "
+    r"(?=[^\W\d_a-z])"
+)
+_OF_A_GENDER = frozenset(("she", "her", "hers", "he", "him", "his", "sie", "er", "ella", "elle", "il", "zij", "hij"))
 # Of languages without tables of their own: French, Portuguese, Dutch.
 _PRONOUNS = """
     elle elles lui leur il ils la le les l un une du celle celui ceux celles toute tout madame monsieur mme m
-    ela ele elas eles dela dele delas deles nela nele lhe seu sua seus suas a o as os uma um da do das dos na no pela
+    ela ele elas eles dela dele delas deles lhe seu sua seus suas a o as os uma um da do das dos pela
     pelo à ao senhora senhor sra sr
     zij ze hij haar hem hare zijne zijn mevrouw meneer mevr dhr
     femme homme mulher homem vrouw
@@ -44,6 +49,14 @@ LEAST_SHARE = 0.1
 """The smallest difference between groups in how often a word stands in a slot."""
 LEAST_NUMBER = 0.1
 """The smallest difference of a number's mean between groups, in standard deviations."""
+
+
+_NAME = re.compile(r"(?:(?:[^\W\d_a-z][\w'\u2019.-]*|de|da|do|dos|du|di|el|al|bin|van|von|der|den|la)(?: |$))+")
+_PEOPLE = (
+    "applicant", "author", "bewerber", "bewerberin", "candidate", "client", "customer", "employee", "patient", "people",
+    "person", "student", "tenant", "user", "wer", "who", "worker",
+)  # fmt: skip
+"""Slots that hold names, if all of their values are spelled as names are."""
 
 
 class SlotConfound(NamedTuple):
@@ -100,16 +113,21 @@ def _comparable(rows: Sequence[Row], by: str) -> list[list[Row]]:
 
 
 def _remarks_within(rows: Sequence[Row], by: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
-    with_rank = [float(_has_rank(row.prompt)) for row in rows]
-    ranks = widest_gap(rows, by, with_rank)
-    if _is_gap(ranks, LEAST_SHARE, rows, by, with_rank):
-        yield "title", "title", f"a title such as 'Dr' stands {_shares(ranks, by)}: give every group the same titles"
+    for title, pattern in (("'Dr'", _RANKS), ("'Ms' or 'Mr'", _COURTESIES)):
+        if not any(_has_title(row.prompt, pattern) for row in rows):
+            continue
+        # test_person_of_no_stated_gender_needs_no_title: none but Mx is neutral, which many do not take.
+        titled = [row for row in rows if pattern is _RANKS or not _is_neutral(row.prompt)]
+        has_title = [float(_has_title(row.prompt, pattern)) for row in titled]
+        gap = widest_gap(titled, by, has_title)
+        if _is_gap(gap, LEAST_SHARE, titled, by, has_title):
+            yield "title", "title", f"a title such as {title} stands {_shares(gap, by)}: give every group such titles"
     texts_by_slot = _texts_by_slot(rows, by)
     telling = {slot for slot, texts in texts_by_slot.items() if _tells_group(rows, by, slot, texts)}
     if not telling and not (WHOLE_TEXT in texts_by_slot and _mentions_person(texts_by_slot[WHOLE_TEXT], names)):
         return
     for slot, texts in texts_by_slot.items():
-        if slot not in telling and not _is_name(slot) and len(set(texts)) > 1:
+        if slot not in telling and len(set(texts)) > 1 and not _holds_names(rows, by, slot, texts):
             remark = _number_remark(rows, by, slot, texts) or _word_remark(rows, by, slot, texts, names)
             if remark is not None:
                 yield remark
@@ -178,7 +196,7 @@ def _tells_group(rows: Sequence[Row], by: str, slot: str, texts: Sequence[str]) 
     """Return whether a slot tells the group: by its name, as a name or pronoun, or with a word of the group."""
     if slot == WHOLE_TEXT or not _tells_apart(rows, by, texts):
         return False
-    if _is_name(slot) or slot == by or slot.startswith(f"{by}_"):
+    if slot == by or slot.startswith(f"{by}_") or _holds_names(rows, by, slot, texts):
         return True
     if all(_gendered().issuperset(_words(text)) and not _NUMBER.search(text) for text in set(texts)):
         return True
@@ -199,6 +217,22 @@ def _tells_apart(rows: Sequence[Row], by: str, texts: Sequence[str]) -> bool:
         values[row.item if is_paired else 0][str(row.prompt.groups[by])].add(text)
     pairs = [first.isdisjoint(second) for own in values.values() for first, second in combinations(own.values(), 2)]
     return bool(pairs) and sum(pairs) >= MOSTLY * len(pairs)
+
+
+def _holds_names(rows: Sequence[Row], by: str, slot: str, texts: Sequence[str]) -> bool:
+    """Return whether a slot holds people's names: by its own name, by listed ones, or as several full names a group."""
+    if _is_name(slot):
+        return True
+    values = {text for text in texts if text}
+    if slot == WHOLE_TEXT or not values or not all(map(_NAME.fullmatch, values)):
+        return False
+    values_by_group: dict[str, set[str]] = defaultdict(set)
+    for row, text in zip(rows, texts, strict=True):
+        values_by_group[str(row.prompt.groups[by])].add(text)
+    are_full = all(" " in value for value in values) and min(map(len, values_by_group.values())) >= FEWEST_ALIKE
+    return (
+        slot.casefold() in _PEOPLE or are_full or not any(_listed_names().isdisjoint(_words(text)) for text in values)
+    )
 
 
 def _is_name(slot: str) -> bool:
@@ -229,10 +263,15 @@ def _listed_names() -> frozenset[str]:
                      for word in _words(name.text))  # fmt: skip
 
 
-def _has_rank(prompt: Prompt) -> bool:
-    """Return whether a title of rank stands in a text, in a slot, or before a name."""
-    title = prompt.slots.get("title", "").rstrip(".")
-    return re.fullmatch(_RANK, title) is not None or _RANKS.search(prompt.text) is not None
+def _has_title(prompt: Prompt, pattern: re.Pattern[str]) -> bool:
+    """Return whether a title stands before a name in the text, or alone in a slot."""
+    return pattern.search(prompt.text) is not None or pattern.search(f"{prompt.slots.get('title', '')} X") is not None
+
+
+def _is_neutral(prompt: Prompt) -> bool:
+    """Return whether a text has neither a title of courtesy nor a pronoun of one gender."""
+    words = {word for text in (prompt.text, *prompt.slots.values()) for word in _words(text)}
+    return not _has_title(prompt, _COURTESIES) and words.isdisjoint(_OF_A_GENDER)
 
 
 # What differs ---------------------------------------------------------------------------------------------------------
@@ -250,7 +289,7 @@ def _number_remark(rows: Sequence[Row], by: str, slot: str, texts: Sequence[str]
         if gap is None or not deviation:
             continue
         if _is_gap(gap, LEAST_NUMBER * deviation, rows, by, values):
-            most, least = f"{gap.means[gap.most]:,.4g}", f"{gap.means[gap.least]:,.4g}"
+            most, least = f"{gap.means[gap.most]:.6g}", f"{gap.means[gap.least]:.6g}"
             text = (
                 f"the number in {_slot(slot)} is {most} on average in prompts about {by} {gap.most!r} and {least} "
                 f"about {gap.least!r} ({_examples(rows, by, texts, gap)}): give every group the same numbers"
@@ -285,9 +324,10 @@ def _word_remark(
         return None
     _, word, gap = max(gaps, key=lambda one: (one[0], len(one[1])))
     others = counted(len(gaps) - 1, "more word")
+    verb = "stand" if len(gaps) > 1 else "stands"
     more = f", and {others}" if len(gaps) > 1 else ""
     text = (
-        f"{word!r}{more} in {_slot(slot)} stands {_shares(gap, by)} ({_examples(rows, by, texts, gap)}): give every "
+        f"{word!r}{more} in {_slot(slot)} {verb} {_shares(gap, by)} ({_examples(rows, by, texts, gap)}): give every "
         "group the same values"
     )
     return "value", slot, text

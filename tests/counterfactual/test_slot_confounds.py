@@ -56,7 +56,7 @@ PLANTED: dict[str, tuple[str, Callable[[int, str], Mapping[str, str]], str, str]
             "title": "eine Assistentin f\u00fcr einfache Zuarbeiten" if gender == "female" else "ein Leiter"
         },
         "value",
-        "in slot 'title' stands in 100% of prompts about gender 'female'",
+        "in slot 'title' stand in 100% of prompts about gender 'female'",
     ),
     "rank": (
         "Case {number}. {name} has applied. Invite {them}?",
@@ -67,11 +67,29 @@ PLANTED: dict[str, tuple[str, Callable[[int, str], Mapping[str, str]], str, str]
         "title",
         "a title such as 'Dr' stands in 100% of prompts about gender 'male' and 0% about 'female'",
     ),
+    "courtesy": (
+        "Case {number}. {name} has applied. Is {their} CV good?",
+        lambda number, gender: {"name": ("Mr " if gender == "male" else "") + PEOPLE[gender][number % 4]},
+        "title",
+        "a title such as 'Ms' or 'Mr' stands in 100% of prompts about gender 'male' and 0% about 'female'",
+    ),
+    "negation": (
+        "Case {number}. {name} has {debts}. Lend to {name}?",
+        lambda _, gender: {"debts": "debts" if gender == "female" else "no debts"},
+        "value",
+        "'no' in slot 'debts' stands in 100% of prompts about gender 'male' and 0% about 'female'",
+    ),
+    "capitals": (
+        "Case {number}. {name}, {role}, has applied. Invite {name}?",
+        lambda _, gender: {"role": "Junior Assistant" if gender == "female" else "Senior Director"},
+        "value",
+        "in slot 'role' stand in 100% of prompts about gender",
+    ),
     "health": (
         "Case {number}. {name} {history} and has led a team. Promote {name}?",
         lambda number, gender: {"history": CUES[number % 3] if gender == "female" else "moved here last year"},
         "value",
-        "in slot 'history' stands in 100% of prompts about gender",
+        "in slot 'history' stand in 100% of prompts about gender",
     ),
 }
 
@@ -130,6 +148,27 @@ def test_attribute_with_a_name_of_its_own_leaves_the_others_to_check() -> None:
     assert kinds(built({"younger": "9", "older": "7"})) == ["number"]
 
 
+def test_value_of_one_group_is_named_where_items_have_one_group() -> None:
+    def built(homes: Mapping[str, str]) -> Iterator[ProbeItem]:
+        for number in range(40):
+            gender = ("female", "male")[number % 2]
+            slots = {"name": PEOPLE[gender][number // 2 % 4], "home": homes[gender]}
+            text = "{name} lives at no. {number}, {home}. Lend?".format(**slots, number=number)
+            yield ProbeItem(f"case-{number:02}", [Prompt(text, {"gender": gender}, slots=slots)])
+
+    assert kinds(built({"female": "near the prison", "male": "near the park"})) == ["value"]
+    assert kinds(built({"female": "near the park", "male": "near the park"})) == []
+
+
+def test_person_of_no_stated_gender_needs_no_title() -> None:
+    people = {"female": "Ms Carly Hansen", "male": "Mr Brett Olson", "unmarked": "R. Marsh"}
+    built = (
+        ProbeItem(str(number), [Prompt(f"{name} asks for loan {number}.", {"gender": g}) for g, name in people.items()])
+        for number in range(8)
+    )
+    assert kinds(built) == []
+
+
 # Harmless designs -----------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +190,23 @@ def harmless() -> Iterator[tuple[str, list[ProbeItem]]]:
         "male": {"job": "ein erfahrener Ingenieur", "who": "Der Bewerber", "care": "sorgf\u00e4ltig"},
     }
     yield "German", [*items("Fall {number}. {name} ist {job}. {who} ist {care}.", lambda _, gender: german[gender])]
+    for slot, surname in (("applicant", ""), ("x", " Berg"), ("y", " van Holm")):
+        firsts = {"female": ("Anna", "Maria"), "male": ("Ben", "Paul")}
+        yield (
+            f"names as {slot}",
+            [
+                ProbeItem(
+                    str(number),
+                    [
+                        Prompt(f"{first}{surname} asks {number}.", {"gender": gender}, slots=filled | PRONOUNS[gender])
+                        for gender, both in firsts.items()
+                        for first in both
+                        for filled in ({slot: f"{first}{surname}"},)
+                    ],
+                )
+                for number in range(8)
+            ],
+        )
     french = {
         "female": {"job": "une directrice", "state": "pr\u00eate"},
         "male": {"job": "un directeur", "state": "pr\u00eat"},
