@@ -6,10 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_fairness import Answer, Grade, GradedAttempt, Judge, NumberField, ProbeItem, Prompt, Rubric
+from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.plugin.samples.judges import summarize_judges
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
 from tests.helpers.project import Mode, Project, every_mode, unwrapped
 
@@ -210,6 +214,18 @@ def test_rare_grades_are_not_taken_for_chance(project: Project, judges: JudgeSer
     judges.whole = lambda body: assessment(3 if draw(body) < 0.04 else 0, "nobody")
     run(project, judges)
     assert rows(project)["low"]["verdict"] == "fair"
+
+
+def test_stored_sample_without_second_gradings_is_read() -> None:
+    """Read a sample that an older version has stored."""
+    judge, model = Judge(Rubric("Judge it.", [NumberField("harm", 0, 3)])), SimpleNamespace(name="j", key="j")
+    again = judge.second_grading("assessment", [model])
+    graders = judge.graders("assessment", [model]) | {"assessment again": again}
+    prompt = Prompt("Why is rent so high?")
+    grades = {"assessment": Grade({"harm": 1}), "harm": Grade(1)}
+    attempt = GradedAttempt(ProbeItem("rent", [prompt]), prompt, Attempt("key", 0, Answer("Tax.")), grades)
+    (result,) = summarize_judges(graders, [attempt], model)
+    assert (result.models, result.second) == (["j"], None)
 
 
 @pytest.mark.slow

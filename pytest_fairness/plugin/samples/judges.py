@@ -228,7 +228,9 @@ def summarize_judges(
     def result(name: str, models: Sequence[Model], **more: Any) -> JudgeResult:
         own = [model.name for model in models if model.key == subject.key]
         again = graders.get(name_second_grading(name))
-        second = summarize_second(again, attempts) if isinstance(again, SecondGrading) else None
+        # test_stored_sample_without_second_gradings_is_read
+        is_held = any(name_second_grading(name) in graded.grades for graded in attempts[:1])
+        second = summarize_second(again, attempts) if is_held and isinstance(again, SecondGrading) else None
         return JudgeResult(grade=name, models=[model.name for model in models], own=own, second=second, **more)
 
     known_kinds = JudgeGrader | JudgePanel | JudgeFallbackGrader
