@@ -81,7 +81,7 @@ def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
     Returns:
         The confounds, those of one kind together.
 
-    >>> from pytest_fairness import AnswerOptions
+    >>> from pytest_fairness import AnswerOptions, Prompt
     >>> def item(number):
     ...     options = AnswerOptions({"cook": "The cook", "maid": "The maid"})
     ...     prompt = Prompt(f"Who wrote letter {number}?\\n{options}", metadata={"options": options})

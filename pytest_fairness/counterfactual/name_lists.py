@@ -45,7 +45,7 @@ class NameList:
     >>> names.ethnicities
     ('asian', 'black', 'hispanic', 'middle eastern', 'white')
     >>> [name.text for name in names.of(("female", "hispanic"))][:2]
-    ['Camila Garcia', 'Valentina Rodriguez']
+    ['Yolanda Rodriguez', 'Ana Hernandez']
 
     Raises `FairnessError` where a group has no name.
     """
@@ -131,7 +131,7 @@ class NameList:
         short list of your own, the lengths are as alike as the list allows.
 
         >>> [name.text for name in NameList.read().of_one_length("a shortlist", "female")]
-        ['Carina Truong', 'Wynter Booker', 'Ximena Garcia', 'Farah Shaheen', 'Clara Schmidt']
+        ['Shilpa Sharma', 'Alesia Booker', 'Noemi Ramirez', 'Abeer Shaheen', 'Kerrie Larson']
         """
         generator = random.Random(key)
         groups = [self._groups[gender, ethnicity] for ethnicity in self.ethnicities]

@@ -95,9 +95,8 @@ def _attributes(rows: Sequence[Row]) -> list[str]:
 
 
 def _remarks_on(rows: Sequence[Row], by: str) -> Iterator[tuple[str, str, str]]:
-    names = _name_words(rows)
     for comparable in _comparable(rows, by):
-        yield from _remarks_within(comparable, by, names)
+        yield from _remarks_within(comparable, by)
 
 
 def _comparable(rows: Sequence[Row], by: str) -> list[list[Row]]:
@@ -112,7 +111,7 @@ def _comparable(rows: Sequence[Row], by: str) -> list[list[Row]]:
     return list(parts.values())
 
 
-def _remarks_within(rows: Sequence[Row], by: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+def _remarks_within(rows: Sequence[Row], by: str) -> Iterator[tuple[str, str, str]]:
     for title, pattern in (("'Dr'", _RANKS), ("'Ms' or 'Mr'", _COURTESIES)):
         if not any(_has_title(row.prompt, pattern) for row in rows):
             continue
@@ -124,11 +123,11 @@ def _remarks_within(rows: Sequence[Row], by: str, names: frozenset[str]) -> Iter
             yield "title", "title", f"a title such as {title} stands {_shares(gap, by)}: give every group such titles"
     texts_by_slot = _texts_by_slot(rows, by)
     telling = {slot for slot, texts in texts_by_slot.items() if _tells_group(rows, by, slot, texts)}
-    if not telling and not (WHOLE_TEXT in texts_by_slot and _mentions_person(texts_by_slot[WHOLE_TEXT], names)):
+    if not telling and not (WHOLE_TEXT in texts_by_slot and _mentions_person(texts_by_slot[WHOLE_TEXT], rows)):
         return
     for slot, texts in texts_by_slot.items():
         if slot not in telling and len(set(texts)) > 1 and not _holds_names(rows, by, slot, texts):
-            remark = _number_remark(rows, by, slot, texts) or _word_remark(rows, by, slot, texts, names)
+            remark = _number_remark(rows, by, slot, texts) or _word_remark(rows, by, slot, texts)
             if remark is not None:
                 yield remark
 
@@ -239,10 +238,13 @@ def _is_name(slot: str) -> bool:
     return "name" in slot.casefold()
 
 
-def _mentions_person(texts: Sequence[str], names: frozenset[str]) -> bool:
+def _mentions_person(texts: Sequence[str], rows: Sequence[Row]) -> bool:
     """Return whether prompts without slots tell the group by a pronoun, a gendered word or a listed name."""
-    telling = _gendered() | names
-    return all(not telling.isdisjoint(_words(text)) for text in texts)
+    without = [text for text in texts if _gendered().isdisjoint(_words(text))]
+    if not without:
+        return True
+    names = _name_words(rows)
+    return all(not names.isdisjoint(_words(text)) for text in without)
 
 
 def _name_words(rows: Sequence[Row]) -> frozenset[str]:
@@ -303,7 +305,6 @@ def _word_remark(
     by: str,
     slot: str,
     texts: Sequence[str],
-    names: frozenset[str],
 ) -> tuple[str, str, str] | None:
     words = [frozenset(_features(text)) for text in texts]
     by_group: dict[str, set[str]] = defaultdict(set)
@@ -312,13 +313,13 @@ def _word_remark(
     gaps: list[tuple[float, str, GroupGap]] = []
     for word in sorted(set[str]().union(*words)):
         without = [group for group, own in by_group.items() if word not in own]
-        if word in _gendered() or word in names or word in _group_words(by_group):
+        if word in _gendered() or word in _group_words(by_group):
             continue
         if without and all(_is_inflected(word, by_group[group]) for group in without):
             continue
         holds = [float(word in own) for own in words]
         gap = widest_gap(rows, by, holds)
-        if gap is not None and _is_gap(gap, LEAST_SHARE, rows, by, holds):
+        if gap is not None and _is_gap(gap, LEAST_SHARE, rows, by, holds) and word not in _name_words(rows):
             gaps.append((gap.difference.value, word, gap))
     if not gaps:
         return None

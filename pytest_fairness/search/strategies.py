@@ -107,7 +107,7 @@ def any_name(gender: str | None = None, ethnicity: str | None = None) -> SearchS
 
     >>> from hypothesis import find
     >>> find(any_name(gender="female", ethnicity="hispanic"), lambda name: name.startswith("Maribel"))
-    'Maribel Jimenez'
+    'Maribel Rojas'
 
     Raises:
         FairnessError: The list has no name of the group.
