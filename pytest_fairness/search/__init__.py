@@ -2,7 +2,7 @@
 
 >>> from pytest_fairness.search import any_name
 >>> any_name(gender="female")  # doctest: +ELLIPSIS
-sampled_from(['Abby Choi', ...])
+sampled_from(['Abeer Shaheen', ...])
 """
 
 from __future__ import annotations
