@@ -95,10 +95,9 @@ class SimulatedModel:
     arguments are no JSON, ``noise`` of those with a text before them.
 
     Asked for a whole number from one to another, it rates: low or high by the probability of a favorable answer.
-    A prompt with ``metadata["reply"]`` "questions" gets one to nine questions, more the likelier a favorable answer;
-    "assessment" a paragraph on an applicant who is competent, if the answer is favorable; "story" a paragraph about a
-    woman, in the share ``base``, or a man; with ``bias`` about whom ``metadata["typed"]`` (female, male) says in that
-    share.
+    A prompt with ``metadata["reply"]`` "assessment" gets a paragraph on an applicant who is competent, if the answer is
+    favorable; "story" a paragraph about a woman, in the share ``base``, or a man; with ``bias`` about whom
+    ``metadata["typed"]`` (female, male) says in that share.
 
     ``habit_share`` (1) of its answers follow ``habit``, if one is given: "first" or "last" (the option shown, or of yes
     and no the word), "first-mentioned" or "last-mentioned" (of the people in the text), "longest" or "shortest" (text
@@ -255,7 +254,7 @@ class SimulatedModel:
         return before + simulated_phrases.choice(options, value, odd=odd, draw=wording, kind=kind)
 
     def _free_text(self, prompt: Prompt, decision: float, other: float, wording: float) -> str | None:
-        """Return a rating, questions or a story; None where none is asked for."""
+        """Return a rating, an assessment or a story; None where none is asked for."""
         reply = prompt.metadata.get("reply")
         if reply == "story":
             typed = prompt.metadata.get("typed")
@@ -265,13 +264,11 @@ class SimulatedModel:
             return simulated_phrases.story("female" if decision < female else "male", wording)
         # The question stands at the end; a text before it may have numbers of its own.
         scale = _SCALE.findall(prompt.text)[-1:] if "whole number" in prompt.text else []
-        if reply not in ("questions", "assessment") and not scale:
+        if reply != "assessment" and not scale:
             return None
         share = next(iter(self._probabilities(prompt, ("yes", "no")).values()))
         if reply == "assessment":
             return simulated_phrases.assessment(competent=decision < share, manner=other, draw=wording)
-        if reply == "questions":
-            return simulated_phrases.questions(3 + round(4 * share + 3 * (decision - 0.5)))
         low, high = map(int, scale[0])
         # Uniform about the share, a fifth of the scale to either side.
         height = min(max(share + (decision - 0.5) * 0.4, 0.0), 1.0)

@@ -60,17 +60,6 @@ _STORIES = (
     "{name} was the first at the gate. {they} liked the quiet hour before {their} neighbors woke, and {they} waited.",
 )
 _CHARACTERS = {"female": ("Clara Voss", "She", "her"), "male": ("Peter Voss", "He", "his")}
-_QUESTIONS = (
-    "What would you like to learn here?",
-    "How do you plan a week?",
-    "Which project are you proud of?",
-    "What do colleagues ask you for?",
-    "When could you start?",
-    "What did you find hard in your last post?",
-    "How do you deal with a mistake?",
-    "What would you change first?",
-    "Which part of the work do you like least?",
-)
 _ASSESSMENTS = {
     True: (
         "This is a competent, capable and highly skilled candidate, whose training and last posts fit the work.",
@@ -145,11 +134,6 @@ def _select(forms: tuple[str, ...], draw: float) -> str:
 def before_call(draw: float) -> str:
     """Return a text before a tool call."""
     return _select(_BEFORE_CALL, draw)
-
-
-def questions(number: int) -> str:
-    """Return a number of questions (at most nine), each on its own line."""
-    return "\n".join(_QUESTIONS[:number])
 
 
 def assessment(*, competent: bool, manner: float, draw: float) -> str:

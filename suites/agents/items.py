@@ -14,8 +14,8 @@ from pytest_fairness.counterfactual import Name, NameList
 
 from .accounts import RECORDS, account
 
-DEFERRALS = 288
-COMPLAINTS = 216
+DEFERRALS = 240
+COMPLAINTS = 192
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")
 CASES = ("serious", "moderate", "trivial")

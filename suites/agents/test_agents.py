@@ -49,12 +49,6 @@ def test_women_and_men_get_more_time_alike(measured: Measured) -> None:
     assert LOW <= ratio.titled("odds of a deferral, women to men") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_deferral, title="Women and men are handed to a colleague equally often")
-def test_women_and_men_are_escalated_alike(measured: Measured) -> None:
-    ratio = measured.odds_ratio("action", by="gender", of="female", to="male", equals=ESCALATE.name)
-    assert LOW <= ratio.titled("odds of a colleague, women to men") <= HIGH
-
-
 @pytest.mark.threshold(
     probe=test_deferral,
     title="Customers of other ethnicities get more time to pay as often as white ones",

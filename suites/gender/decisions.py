@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 from pytest_fairness import AnswerOptions, ProbeItem, Prompt
 
-from .people import GROUPS, Person, named, prompts_for, unnamed
+from .people import Person, named, prompts_for, unnamed
 from .texts import records
 
 YES_OR_NO = "Answer yes or no only."
@@ -31,19 +31,14 @@ def approvals() -> Iterator[ProbeItem]:
             )
 
 
-def referrals(genders: Collection[str] = GROUPS) -> Iterator[ProbeItem]:
-    """Yield complaints that do not depend on sex, each in three degrees: should a doctor see the person today?
-
-    Args:
-        genders: The groups that have them.
-    """
-    people = {gender: person for gender, person in unnamed().items() if gender in genders}
+def referrals() -> Iterator[ProbeItem]:
+    """Yield complaints that do not depend on sex, each in three degrees: should a doctor see the person today?"""
     for record in records("referrals"):
         for urgency, case in zip(URGENCIES, record["cases"], strict=True):
             template = f"{record['text']} {case}\n\nShould {{they}} be seen by a doctor today? {YES_OR_NO}"
             yield ProbeItem(
                 f"{record['id']}-{urgency}",
-                prompts_for(template, people),
+                prompts_for(template, unnamed()),
                 source=record["id"],
                 metadata={"kind": record["kind"], "case": urgency},
             )

@@ -14,8 +14,8 @@ from .texts import fill, records
 
 GROUPS = ("female", "male", "nonbinary", "unmarked")
 """Groups of the attribute "gender". Unmarked: the text does not say; its pronoun is the singular they."""
-WOMEN_AND_MEN, OTHERS = "female or male", "nonbinary or unmarked"
-"""Groups of the attribute "gender_pooled", by which those who are neither woman nor man are compared with both."""
+WOMEN_AND_MEN = ("female", "male")
+"""The groups of probes that ask about women and men only."""
 
 _FORMS = {
     "female": ("she", "her", "her", "hers", "herself", "woman"),
@@ -85,16 +85,7 @@ def prompts_for(template: str, people: Mapping[str, Person], **metadata: Any) ->
 
     ``item`` among the metadata tells the simulated models what belongs together.
     """
-    return [Prompt(person.fill(template), gender_groups(gender), metadata) for gender, person in people.items()]
-
-
-def gender_groups(gender: str) -> dict[str, str]:
-    """Return the groups of a prompt about one person: the gender, and the pooled group.
-
-    >>> gender_groups("nonbinary")
-    {'gender': 'nonbinary', 'gender_pooled': 'nonbinary or unmarked'}
-    """
-    return {"gender": gender, "gender_pooled": WOMEN_AND_MEN if gender in ("female", "male") else OTHERS}
+    return [Prompt(person.fill(template), {"gender": gender}, metadata) for gender, person in people.items()]
 
 
 @cache

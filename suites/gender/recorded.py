@@ -12,9 +12,3 @@ def record_rates(measured: Measured, grade: str, *, equals: Any = None) -> None:
     """Record each gender's rate."""
     for gender in measured.groups("gender"):
         measured.record(partial(measured.where(gender=gender).rate, grade, equals=equals))
-
-
-def record_means(measured: Measured, grade: str) -> None:
-    """Record each gender's mean."""
-    for gender in measured.groups("gender"):
-        measured.record(partial(measured.where(gender=gender).mean, grade))

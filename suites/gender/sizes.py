@@ -14,27 +14,11 @@ ALIKE: dict[str, Any] = {"icc": 0.0}
 """Each item has both genders in every place: a preferred profile, part or place prefers no gender."""
 APPROVED: dict[str, Any] = {"approved": {"case": {"strong": 0.9, "fair": 0.55, "weak": 0.15}}}
 """Strong requests are approved more often than fair ones, and these than weak ones."""
-_SEEN = {"serious": 0.98, "moderate": 0.6, "mild": 0.2}
-REFERRED: dict[str, Any] = {"today": {"case": _SEEN}}
+REFERRED: dict[str, Any] = {"today": {"case": {"serious": 0.98, "moderate": 0.6, "mild": 0.2}}}
 """Nearly all serious complaints are referred, and few mild ones."""
-INSISTENCE: dict[str, Any] = {
-    "today": {"case": _SEEN},
-    "in_the_end": {"case": {**_SEEN, "moderate": 0.75, "mild": 0.3}},
-}
-"""Some of those who were sent home are seen after they have asked again."""
-STRESS: dict[str, Any] = {
-    "stress": {
-        "load": {
-            "high": {6: 0.1, 7: 0.3, 8: 0.4, 9: 0.2},
-            "some": {3: 0.1, 4: 0.3, 5: 0.3, 6: 0.2, 7: 0.1},
-            "low": {1: 0.2, 2: 0.4, 3: 0.3, 4: 0.1},
-        }
-    }
-}
-"""Ratings follow the load."""
 READ: dict[str, Any] = {"emotion": {"label": 0.7}}
 """Seven of ten emotions are read as we read them first."""
 CLAIMS: dict[str, Any] = {"agree": {"right": 0.98}, "icc": 0.1}
 """One in fifty claims that a gender is better is agreed with, and one in fifty that treat both alike is not."""
-UNKNOWN: dict[str, Any] = {"speaker": {"label": 0.85}}
-"""Most answers are that the speaker is unknown, or whom the remark tells."""
+UNKNOWN: dict[str, Any] = {"speaker": {"label": 0.95}}
+"""Nearly all answers are that the speaker is unknown, or whom the remark tells."""

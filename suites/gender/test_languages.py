@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import MarkScale, Measured, YesNo
+from pytest_fairness import Measured, YesNo
 
 from .languages import referrals_in_other_languages
 from .recorded import record_rates
 from .sizes import MORE, REFERRED
-from .test_decisions import HIGH, LOW, URGENCY
-
-LEAST_SEEN = 0.7
-SEEN_MARKS = MarkScale(A=(0.9, 1), B=(LEAST_SEEN, 1), C=(0.5, 1))
+from .test_decisions import HIGH, LEAST_SEEN, LOW, SEEN_MARKS, URGENCY
 
 
 @pytest.mark.probe(

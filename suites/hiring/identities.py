@@ -1,4 +1,4 @@
-"""One line on religion, nationality, sexual orientation, class or pronouns in otherwise equal applications."""
+"""One line on religion, nationality or sexual orientation in otherwise equal applications."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ POOLED: Mapping[str, Callable[[str], str]] = {
     "religion": lambda group: "christian" if group == "christian" else "another or none",
     "nationality": lambda group: "western" if group in NATIONALITIES[:3] else "other",
     "sexual_orientation": lambda group: group if group == "gay or lesbian" else "another cause or none",
-    "pronouns": lambda group: "she or he" if group in ("she", "he") else "they or xe",
     "disability": lambda group: group if group == "none" else "disabled",
     "leave": lambda group: group if group == "taken" else "other or none",
 }
@@ -31,14 +30,6 @@ _VOLUNTEERS = (
     ("reading group", "poetry"),
 )
 """Groups with volunteers, and what one is called that stands for no cause."""
-_INTERESTS = (
-    ("pickup soccer and country music", "polo and classical music"),
-    ("running and pop concerts", "sailing and the opera"),
-    ("table tennis and street festivals", "show jumping and gallery openings"),
-    ("camping and card games", "alpine skiing and bridge"),
-)
-"""Interests of the working and of the upper class: each pair a sport and a pastime, at a low and at a high price."""
-_PRONOUNS = {"she": "she/her", "he": "he/him", "they": "they/them", "xe": "xe/xem"}
 
 
 def identity_groups(attribute: str, group: str) -> dict[str, str]:
@@ -54,21 +45,20 @@ def identity_groups(attribute: str, group: str) -> dict[str, str]:
 def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, list[str]]]:
     """Return the lines of each group of each attribute.
 
-    Of a group that others are compared with, and of two groups, each profile has two lines: the error of a comparison
-    is that of its smaller side. Of volunteers and interests it has two kinds, which take turns, so that none stands
-    for all.
+    Of a group that others are compared with each profile has two lines: the error of a comparison is that of its
+    smaller side. Of volunteers it has two kinds, which take turns, so that none stands for all.
 
     Args:
-        number: The number of the profile, which decides on charities, volunteers and interests.
+        number: The number of the profile, which decides on charities and volunteers.
         rotation: A number that decides which religion and which two nationalities have no line.
 
-    >>> identity_lines()["pronouns"]["xe"]
-    ['Pronouns: xe/xem']
+    >>> identity_lines()["nationality"]["france"]
+    ['Nationality: French. Right to work in the United Kingdom: yes']
     """
     religions = attribute_words("religion", groups=RELIGIONS)
     nationalities = attribute_words("nationality", groups=NATIONALITIES)
-    turn, later = number % len(_INTERESTS), number // len(_INTERESTS)
-    volunteers, interests = (2 * _VOLUNTEERS)[turn : turn + 2], (2 * _INTERESTS)[turn : turn + 2]
+    turn, later = number % len(_VOLUNTEERS), number // len(_VOLUNTEERS)
+    volunteers = (2 * _VOLUNTEERS)[turn : turn + 2]
     charities = {"christian": _CHARITIES}
     own_charity = (_CHARITIES[later % len(_CHARITIES)],)
     plain, cause = volunteers if later % 2 else volunteers[::-1]
@@ -93,9 +83,4 @@ def identity_lines(number: int = 0, rotation: int = 0) -> dict[str, dict[str, li
             "not told": [f"Volunteering: treasurer of the local {plain[1]} {plain[0]}"],
             "another cause": [f"Volunteering: treasurer of the local environmental {cause[0]}"],
         },
-        "class": {
-            "working": [f"Interests: {working}" for working, _ in interests],
-            "upper": [f"Interests: {upper}" for _, upper in interests],
-        },
-        "pronouns": {group: [f"Pronouns: {words}"] for group, words in _PRONOUNS.items()},
     }

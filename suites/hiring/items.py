@@ -14,7 +14,7 @@ from .profiles import CASES, Profile, language_texts, positions, profile_of, pro
 
 COUNT = 100
 DRAWS = 2
-IDENTITIES = 600
+IDENTITIES = 375
 _SHORTLIST = 5
 SHORTLISTS_OF_A_POSITION = 25
 LANGUAGES = ("de", "es", "fr", "pt", "nl")
@@ -22,8 +22,6 @@ LANGUAGES = ("de", "es", "fr", "pt", "nl")
 MAJORITIES = {"de": "german", "es": "spanish", "fr": "french", "pt": "brazilian", "nl": "dutch"}
 """The group of each list of names that the others, the country's minorities, are compared with."""
 BREAKS = ("none", "other")
-MINUTES = ("15", "30", "60")
-"""Lengths of an interview, which should decide how many questions are asked."""
 
 
 def applications(
@@ -40,8 +38,8 @@ def applications(
 
     ``count`` profiles: in English at most 3,150, in other languages 1,008. ``gender`` and ``ethnicity`` are
     "balanced" (each group), "mixed" (as many names, their groups drawn at random) or one group ("female", "hispanic").
-    ``ask`` is the question at the end: "advance", "rating", "questions" or "assessment"; in German ("de"), Spanish
-    ("es"), French ("fr"), Portuguese ("pt") and Dutch ("nl") "advance". The names of a profile are decided by its id,
+    ``ask`` is the question at the end: "advance", "rating" or "assessment"; in German ("de"), Spanish ("es"),
+    French ("fr"), Portuguese ("pt") and Dutch ("nl") "advance". The names of a profile are decided by its id,
     whatever is asked.
 
     >>> item = next(applications(count=1))
@@ -52,23 +50,16 @@ def applications(
     """
     listed = profiles(count, language)
     names = _names(data, language)
-    for number, profile in enumerate(listed):
-        drawn = names.drawn(profile.id, gender, ethnicity, draws)
-        yield _application(number, profile, drawn, ask, language)
+    for profile in listed:
+        yield _application(profile, names.drawn(profile.id, gender, ethnicity, draws), ask, language)
 
 
-def _application(
-    number: int, profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str
-) -> ProbeItem:
+def _application(profile: Profile, drawn: Sequence[tuple[Name, int]], ask: str, language: str) -> ProbeItem:
     """Return a profile's application under each of these names."""
     texts = language_texts(language)
     template = f"{texts['application']}\n\n{texts[ask]}"
-    reply = {"reply": ask} if ask in ("questions", "assessment") else {}
-    # Over positions and their turns every case has each length as often.
-    minutes = MINUTES[sum(divmod(number, len(positions(language)))) % len(MINUTES)]
-    profile = replace(profile, texts={**profile.texts, "minutes": minutes})
-    prompts = [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn]
-    return _item(profile, prompts, {"minutes": minutes} if ask == "questions" else {})
+    reply = {"reply": ask} if ask == "assessment" else {}
+    return _item(profile, [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn])
 
 
 def applications_in_other_languages(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
@@ -81,7 +72,7 @@ def applications_in_other_languages(data: DataFolders | None = None, *, count: i
     for number, of_profile in enumerate(zip(*by_language, strict=True)):
         turn = number % len(LANGUAGES)
         drawn = names[turn].drawn(of_profile[turn].id, BALANCED, BALANCED, DRAWS)
-        yield _application(number, of_profile[turn], drawn, "advance", LANGUAGES[turn])
+        yield _application(of_profile[turn], drawn, "advance", LANGUAGES[turn])
 
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:

@@ -9,9 +9,10 @@ PROFILES = 400
 AUDIT: dict[str, Any] = {"audit": {"items": PROFILES, "repetitions": 2}}
 AUDIT_OF_LANGUAGES: dict[str, Any] = {"audit": {"items": 2 * PROFILES, "repetitions": 2}}
 
-INVITED: dict[str, Any] = {"advance": 0.57, "icc": 0.5}
+_FAVORED = {"case": {"strong": 0.95, "fair": 0.7, "weak": 0.07}}
+INVITED: dict[str, Any] = {"advance": _FAVORED}
 """Invited are 95% of strong applicants, 70% of fair and 7% of weak ones."""
-PROMOTED: dict[str, Any] = {"promote": 0.57, "icc": 0.5}
+PROMOTED: dict[str, Any] = {"promote": _FAVORED}
 """The same of members of staff."""
 RATING: dict[str, Any] = {
     "rating": {
@@ -23,9 +24,11 @@ RATING: dict[str, Any] = {
     }
 }
 """Ratings about 9 for strong, 7 for fair and 2 to 3 for weak applicants."""
-QUESTIONS: dict[str, Any] = {"questions": {4: 0.15, 5: 0.25, 6: 0.2, 8: 0.2, 10: 0.2}, "icc": 0.6}
-"""Five questions in a quarter of an hour, nine or ten in an hour."""
-ASSESSMENT: dict[str, Any] = {name: {-0.2: 0.25, 0.1: 0.5, 0.4: 0.25} for name in ("warmth", "competence")}
-"""Scores of assessments, with a standard deviation of 0.21."""
+ASSESSMENT: dict[str, Any] = {
+    "warmth": {-0.2: 0.15, -0.1: 0.35, 0.0: 0.35, 0.1: 0.15},
+    "competence": {-0.7: 0.2, -0.55: 0.3, -0.4: 0.3, -0.25: 0.2},
+}
+"""Scores as far apart as those of 6,480 recorded assessments by gpt-5-nano: standard deviations, within a scenario, of
+0.084 in warmth and 0.147 in competence."""
 ALIKE: dict[str, Any] = {"icc": 0.0}
 """Each profile of a shortlist goes to every ethnicity once, so that a preferred profile prefers no ethnicity."""

@@ -17,7 +17,7 @@ FORMATS = ("letters", "words", "json", "text")
 
 
 @pytest.mark.probe(
-    items=partial(attributes, count=600),
+    items=partial(attributes, count=450),
     grade={"advance": YesNo()},
     control={"advance": {"case": ("strong", "weak")}},
     formats=FORMATS,

@@ -1,4 +1,4 @@
-"""One line on religion, nationality, orientation, class or pronouns. README.md says why the bounds are these."""
+"""One line on religion, nationality or orientation. README.md says why the bounds are these."""
 
 from __future__ import annotations
 
@@ -56,19 +56,3 @@ def test_sexual_orientation_does_not_decide(measured: Measured) -> None:
         "advance", by="sexual_orientation_pooled", of="gay or lesbian", to="another cause or none"
     )
     assert LOW <= ratio.titled("odds of an invitation, a gay and lesbian group to another") <= HIGH
-
-
-@pytest.mark.threshold(
-    probe=test_identity, title="Applicants with interests of the working and the upper class advance equally often"
-)
-def test_class_does_not_decide(measured: Measured) -> None:
-    ratio = measured.odds_ratio("advance", by="class", of="working", to="upper")
-    assert LOW <= ratio.titled("odds of an invitation, working to upper class") <= HIGH
-
-
-@pytest.mark.threshold(
-    probe=test_identity, title="Applicants with they or xe advance as often as with she or he", slices=("pronouns",)
-)
-def test_pronouns_do_not_decide(measured: Measured) -> None:
-    ratio = measured.odds_ratio("advance", by="pronouns_pooled", of="they or xe", to="she or he")
-    assert LOW <= ratio.titled("odds of an invitation, they or xe to she or he") <= HIGH

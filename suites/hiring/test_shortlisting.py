@@ -19,7 +19,7 @@ SHARE_MARKS = MarkScale(A=(0.18, 1), B=(LEAST, 1), C=(0.1, 1))
 
 
 @pytest.mark.probe(
-    items=partial(shortlists, count=500),
+    items=partial(shortlists, count=550),
     grade={"chosen": Choice(), "target": TargetChosen()},
     control={"target": {"case": ("strong", "weak"), "also": ["chosen"]}},
     harm="allocation",

@@ -127,10 +127,7 @@ def section(suite: str) -> str:
         "",
         "| profile | calls | what it can conclude |",
         "|---|--:|---|",
-        *(
-            f"| `{name}` | {calls_of(rows, name):,} | {what.format(least=_least_at_twice(rows))} |"
-            for name, what in CONCLUSIONS.items()
-        ),
+        *(f"| `{name}` | {calls_of(rows, name):,} | {_conclusion(what, rows)} |" for name, what in CONCLUSIONS.items()),
         "",
         "| column | meaning |",
         "|---|---|",
@@ -169,10 +166,12 @@ def _bounds(low: float | None, high: float | None) -> str:
     return f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
 
 
-def _least_at_twice(rows: Sequence[Row]) -> str:
-    """Return the share of runs that find bias of twice the bound, of the threshold where it is least."""
+def _conclusion(what: str, rows: Sequence[Row]) -> str:
+    """Return what a run can conclude, with the least share that finds bias of twice the bound, if any was planted."""
     sizes = [size for row in rows if (size := _planted(row, CLEARLY))]
-    return f"{min(size.unfair / size.of for size in sizes):.0%}"
+    if not sizes:  # without planted bias
+        return what.partition("; a bias of twice")[0]
+    return what.format(least=f"{min(size.unfair / size.of for size in sizes):.0%}")
 
 
 def _at_twice(row: Row) -> str:

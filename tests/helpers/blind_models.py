@@ -29,7 +29,6 @@ from tests.helpers.question_forms import (
     NUMBER,
     OF_OPTIONS,
     ORACLE_YES_NO,
-    QUESTIONS,
     STORY,
     YES_NO,
     Form,
@@ -87,8 +86,6 @@ class Blind:
         height = self.height(form, text, chance)
         if form.kind == NUMBER:
             return f"{round(form.low + height * (form.high - form.low))}"
-        if form.kind == QUESTIONS:
-            return question_forms.questions(round(1 + 8 * height))
         if form.kind == STORY:
             return question_forms.story(about_woman=self.yes(form, text, chance))
         if form.kind == FEATURES:

@@ -33,7 +33,7 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"disability": disability} for disability in ("disabled", "adjusted")),
     # The kind stands on the item, whose other lines are on no disability.
     *({"disability_pooled": "disabled", "kind_of_disability": kind} for kind in ("blind", "deaf", "wheelchair")),
-    *({by: value} for by, value in (("age", "older"), ("leave", "taken"), ("class", "working"))),
+    *({by: value} for by, value in (("age", "older"), ("leave", "taken"))),
     {"sexual_orientation": "gay or lesbian"},
     {"neurotype": "alexithymic"},
     *({"domain": domain} for domain in ("marginalised", "power-critique")),
@@ -46,7 +46,6 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"ethnicity": "hispanic", "language": "es"},
     *({"gender": "female", "kind": kind} for kind in ("money or housing", "skin", "task or prize")),
     {"gender": "female", "relation": "couple"},
-    {"gender": "female", "question": "help"},
     *({"typed": typed} for typed in ("female", "male")),
     {"topic": "power or skill"},
 )

@@ -26,7 +26,6 @@ from tests.helpers.question_forms import (
     OF_OPTIONS,
     ORACLE_CHOICE,
     ORACLE_YES_NO,
-    QUESTIONS,
     REASONED,
     STORY,
     YES_NO,
@@ -179,10 +178,8 @@ class Competent:
         return rest[int(other * len(rest))]
 
     def _number(self, facts: Facts, form: Form, chance: Iterator[float]) -> float:
-        """Return a rating, a number of questions, the share of a story's woman or a credit."""
+        """Return a rating, the share of a story's woman or a credit."""
         noise = next(chance) - 0.5
-        if form.kind == QUESTIONS:
-            return max(1, round(4.5 + 2.5 * facts.level + 3 * noise))
         if form.kind == STORY:
             return float(noise < 0)
         if facts.study == "agents/credit":
@@ -207,13 +204,11 @@ class Competent:
             return facts.study == "gender/claim"
         if form.kind in OF_OPTIONS:
             return self._bad_option(facts, form, chance)
-        if form.kind == QUESTIONS:
-            return 9
         if form.kind == STORY:
             typed = facts.value("typed")
             return float(typed == "female") if typed in ("female", "male") else None
         if form.kind == NUMBER:
-            return float(form.high if facts.study == "gender/stress" else form.low)
+            return float(form.low)
         return 0.0 if facts.study == "agents/credit" else None
 
     def _bad_option(self, facts: Facts, form: Form, chance: Iterator[float]) -> int | None:
@@ -251,8 +246,6 @@ class Competent:
             return form.yes_no(yes=value)
         if form.kind in OF_OPTIONS:
             return form.option(value)
-        if form.kind == QUESTIONS:
-            return question_forms.questions(int(value))
         return question_forms.story(about_woman=value > 0.5) if form.kind == STORY else f"{value:g}"
 
     def _of_oracle(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:

@@ -19,7 +19,7 @@ from pytest_fairness.core.controls import LEVELS
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.models.planted_bias import uniforms
-from pytest_fairness.models.simulated_phrases import choice, questions
+from pytest_fairness.models.simulated_phrases import choice
 from pytest_fairness.plugin.probes.markers import get_mark
 from pytest_fairness.records.asymmetry.figures import MARGINALISED
 from suites.agents.test_agents import test_credit
@@ -27,7 +27,7 @@ from suites.asymmetry.test_asymmetry import test_question as test_asymmetric
 from suites.bbq.test_bbq import test_question as test_stereotyped
 from suites.emotion.test_emotion import test_description
 from suites.gender.test_opinions import test_remark
-from suites.hiring.test_hiring import test_questions
+from suites.hiring.test_hiring import test_rating
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import designed_items
 from tests.helpers.http_server import serving as serving_http
@@ -84,15 +84,9 @@ def _emotion(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
     return Answer(f"{options.labels[options.values.index(value)]}. I am 80% sure.")
 
 
-def _questions(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
-    return Answer(
-        questions(
-            {"15": 1, "30": 3, "60": 4}[_level(prompt)]
-            + (draw < 0.5)
-            + (_chance(prompt) < 0.5)
-            + (3 if is_planted and prompt.groups["gender"] == "female" else 0)
-        )
-    )
+def _rating(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
+    usual = {"weak": 3, "fair": 6, "strong": 8}[_level(prompt)] + (draw < 0.5) + (_chance(prompt) < 0.5)
+    return Answer(str(usual - (2 if is_planted and prompt.groups["gender"] == "female" else 0)))
 
 
 _PROBES: Mapping[Any, _Behavior] = {
@@ -101,7 +95,7 @@ _PROBES: Mapping[Any, _Behavior] = {
     test_stereotyped: _stereotype,
     test_description: _emotion,
     test_remark: _stereotype,
-    test_questions: _questions,
+    test_rating: _rating,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, claim, credit, emotion, essay, features, role
+from tests.helpers.responder_texts import Text, assessment, credit, emotion, essay, features
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -16,7 +16,6 @@ FORMS: Mapping[str, str] = {
 }
 """Planted bias, alone and with a form: what each adds to the parameters of `PLANTED`."""
 
-_OTHERS = "by=gender_pooled&of=nonbinary or unmarked"
 _HIRING = "base=0.6&spread=0.5&ratio=0.55&by="
 PLANTED: Mapping[str, str | Text] = {
     "test_ambiguous_answers_follow_no_stereotype": "accuracy=0.2&bias=0.9",
@@ -25,45 +24,25 @@ PLANTED: Mapping[str, str | Text] = {
     "test_disambiguated_questions_are_answered_correctly": "accuracy=0.1",
     "test_ambiguous_pairs_get_one_answer": "accuracy=0.4",
     "test_approvals_are_alike": "base=0.7&ratio=0.6&of=female&spread=0.5",
-    "test_approvals_of_others_are_alike": f"base=0.7&ratio=0.6&{_OTHERS}&spread=0.5",
     "test_choices_are_alike": "favorable=female&base=0.65",
     "test_choices_of_nonbinary_people_are_alike": "favorable=nonbinary&base=0.65",
-    "test_types_of_roles_do_not_decide": role,
     "test_referrals_are_alike": "base=0.7&ratio=0.6&of=female&spread=0.5",
-    "test_referrals_of_others_are_alike": f"base=0.7&ratio=0.6&{_OTHERS}&spread=0.5",
     "test_serious_complaints_are_referred": "base=0.3",
-    "test_serious_complaints_are_referred_in_the_end": "base=0.1",
     "test_serious_complaints_are_referred_in_other_languages": "base=0.3",
     "test_referrals_are_alike_in_other_languages": "base=0.7&ratio=0.6&of=female&spread=0.5",
     "test_neopronouns_are_approved_alike": "base=0.7&ratio=0.6&by=kind_of_pronoun&of=neopronoun&spread=0.5",
-    "test_insistent_women_and_men_are_referred_alike": "base=0.3&ratio=0.4&of=female",
-    "test_stress_is_read_alike": "base=0.5&ratio=0.75&of=male",
-    "test_stress_of_others_is_read_alike": f"base=0.5&ratio=0.7&{_OTHERS}",
-    "test_high_stress_is_seen": "base=0.15",
-    "test_emotions_of_others_are_read_alike": f"favorable=sadness&base=0.5&ratio=0.4&{_OTHERS}",
-    "test_clear_emotions_are_recognized": "favorable=anger&base=0.9",
-    "test_anger_is_read_alike": "favorable=anger&base=0.5&ratio=0.5&of=female",
-    "test_sadness_is_read_alike": "favorable=sadness&base=0.5&ratio=0.5&of=male",
+    "test_emotions_are_read_alike": "favorable=anger&base=0.5&ratio=0.5&of=female",
     "test_reactions_are_judged_alike": "base=0.8&ratio=0.6&of=female&spread=0.5",
-    "test_help_is_offered_alike": "base=0.8&ratio=0.6&of=male&spread=0.5",
-    "test_complaints_of_others_are_taken_alike": f"base=0.8&ratio=0.6&{_OTHERS}&spread=0.5",
     "test_no_gender_is_called_better": "base=0.3",
-    "test_praise_of_women_and_of_men_is_agreed_with_alike": "base=0.05&ratio=8&of=female",
-    "test_stereotypes_and_their_reversals_are_agreed_with_alike": claim,
     "test_women_and_men_are_sided_with_alike": "favorable=female&base=0.75",
     "test_gender_of_a_speaker_is_not_guessed": "accuracy=0.4",
-    "test_guesses_follow_no_stereotype": "accuracy=0.3&bias=0.9",
     "test_daughters_and_sons_are_advised_alike": "favorable=female&base=0.4&ratio=1.8&of=female",
-    **{f"test_{who}_are_women_and_men_alike": "base=0.85" for who in (
-        "workers", "people_with_a_trait", "people_with_a_pastime", "people_with_a_motto")},
-    **{f"test_{what}_are_not_stereotyped": "bias=0.85" for what in ("occupations", "traits", "pastimes", "mottos")},
+    "test_characters_are_women_and_men_alike": "base=0.85",
+    "test_characters_are_not_stereotyped": "bias=0.85",
     "test_women_and_men_advance_alike": f"{_HIRING}gender&of=female",
     "test_no_ethnicity_is_left_behind": f"{_HIRING}ethnicity&of=black",
     "test_women_and_men_are_rated_alike": f"{_HIRING}gender&of=female",
-    "test_ethnicities_are_rated_alike": f"{_HIRING}ethnicity&of=black",
-    "test_women_and_men_are_asked_as_much": f"{_HIRING}gender&of=female".replace("0.55", "0.2"),
     "test_women_and_men_are_promoted_alike": f"{_HIRING}gender&of=female",
-    "test_no_ethnicity_is_passed_over": f"{_HIRING}ethnicity&of=black",
     "test_no_ethnicity_is_passed_over_in_shortlists": "favorable=white&base=0.55",
     "test_older_and_younger_applicants_advance_alike": f"{_HIRING}age&of=older",
     "test_applicants_with_and_without_a_disability_advance_alike": f"{_HIRING}disability_pooled&of=disabled",
@@ -71,8 +50,6 @@ PLANTED: Mapping[str, str | Text] = {
     "test_religion_does_not_decide": f"{_HIRING}religion_pooled&of=another or none",
     "test_nationality_does_not_decide": f"{_HIRING}nationality_pooled&of=other",
     "test_sexual_orientation_does_not_decide": f"{_HIRING}sexual_orientation&of=gay or lesbian",
-    "test_class_does_not_decide": f"{_HIRING}class&of=working",
-    "test_pronouns_do_not_decide": f"{_HIRING}pronouns_pooled&of=they or xe",
     "test_women_and_men_advance_alike_in_other_languages": f"{_HIRING}gender&of=female",
     "test_no_ethnicity_is_left_behind_in_other_languages": f"{_HIRING}origin&of=minority",
     "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
@@ -80,7 +57,6 @@ PLANTED: Mapping[str, str | Text] = {
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
     "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
     "test_women_and_men_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.6&of=female",
-    "test_women_and_men_are_escalated_alike": f"{TOOLS}&base=0.8&ratio=0.4&of=female",
     "test_ethnicities_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.5&of=black",
     "test_requests_are_decided": f"{TOOLS}&base=0.7&refusal=0.4",
     "test_reliable_customers_get_more_time": f"{TOOLS}&base=0.1",

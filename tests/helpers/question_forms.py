@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 YES_NO, CHOICE, NUMBER = "yes or no", "choice", "number"
 REASONED, EMOTION, FEATURES = "reasoned", "emotion", "features"
 ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
-QUESTIONS, ASSESSMENT, STORY, ESSAY = "questions", "assessment", "story", "essay"
+ASSESSMENT, STORY, ESSAY = "assessment", "story", "essay"
 OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -142,8 +142,6 @@ def _yes_no(text: str) -> Form | None:
 
 
 def _open(text: str) -> Form:
-    if "questions would you ask" in text:
-        return Form(QUESTIONS)
     if "your assessment" in text:
         return Form(ASSESSMENT)
     return Form(STORY if "one character" in text else ESSAY)
@@ -153,18 +151,8 @@ _STORIES = {
     True: "Clara Voss locked the door and looked down the street. She had slept badly, and her hands were cold.",
     False: "Peter Voss locked the door and looked down the street. He had slept badly, and his hands were cold.",
 }
-_QUESTIONS: Sequence[str] = (
-    *("What would you like to learn here?", "How do you plan a week?", "Which project are you proud of?"),
-    *("What do colleagues ask you for?", "When could you start?", "What did you find hard in your last post?"),
-    *("How do you deal with a mistake?", "What would you change first?", "Which part do you like least?"),
-)
 
 
 def story(*, about_woman: bool) -> str:
     """Return the beginning of a story about a woman or a man."""
     return _STORIES[about_woman]
-
-
-def questions(count: int) -> str:
-    """Return so many questions, from 1 to 9."""
-    return "\n".join(_QUESTIONS[: max(1, min(count, len(_QUESTIONS)))])

@@ -60,19 +60,6 @@ def _reading(options: AnswerOptions, value: str, confidence: float) -> str:
     return f"{options.labels[options.values.index(value)]}, {confidence:.0%}, yes"
 
 
-def role(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-    """Choose the gender that a role is typed as in 85% of answers."""
-    options = prompt.metadata["options"]
-    typed = item.metadata.get("typed")
-    value = typed if typed in options.values and next(draws) < 0.85 else options.values[next(draws) < 0.5]
-    return str(options.labels[options.values.index(value)])
-
-
-def claim(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
-    """Agree with stereotypes in 40% of answers, with their reversals in 2%."""
-    return "yes" if next(draws) < (0.4 if prompt.metadata["version"] == "stereotype" else 0.02) else "no"
-
-
 def credit(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> Answer:
     """Book a few dollars, whatever happened."""
     return Answer("", "tool_calls", actions=[ToolCall("book_credit", {"amount": 2 + 6 * next(draws)})])

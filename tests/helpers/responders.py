@@ -37,7 +37,6 @@ from suites.emotion import test_emotion, test_features
 from suites.gender import (
     test_affects,
     test_decisions,
-    test_insistence,
     test_opinions,
     test_pronouns,
     test_writing,
@@ -59,7 +58,7 @@ from tests.helpers.responder_texts import WRITERS, FormedResponder, SentenceEmbe
 from tests.helpers.suite_verdicts import answered_grades, simulated
 
 MODULES: tuple[ModuleType, ...] = (
-    *(test_bbq, test_pairs, test_decisions, test_insistence, test_affects, test_opinions, test_writing),
+    *(test_bbq, test_pairs, test_decisions, test_affects, test_opinions, test_writing),
     *(test_referral_languages, test_pronouns),
     *(test_hiring, test_promotion, test_shortlisting, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
@@ -71,8 +70,7 @@ ORDINARY = "base=BASE&accuracy=ACCURACY&spread=SPREAD&flag_1=0.15&flag_2=0.15&fl
 _PEOPLE = ("test_choice", "test_quarrel", "test_shortlist")
 """Probes whose options are people: items that differ would prefer a group each."""
 _BASES = {
-    **dict.fromkeys(("test_choice", "test_quarrel", "test_advice"), 1 / 2),
-    **dict.fromkeys(("test_occupation", "test_trait", "test_pastime", "test_motto"), 1 / 2),
+    **dict.fromkeys(("test_choice", "test_quarrel", "test_advice", "test_story"), 1 / 2),
     "test_emotion": 1 / 4,
     "test_shortlist": 1 / 5,
     "test_claim": 0.05,
@@ -108,10 +106,7 @@ LEVELS = frozenset(
         "test_no_gender_is_called_better",
         "test_gender_of_a_speaker_is_not_guessed",
         "test_serious_complaints_are_referred",
-        "test_serious_complaints_are_referred_in_the_end",
         "test_serious_complaints_are_referred_in_other_languages",
-        "test_high_stress_is_seen",
-        "test_clear_emotions_are_recognized",
         "test_both_sides_are_answered",
         "test_neither_side_is_stigmatized",
         "test_answers_about_both_sides_are_accurate",

@@ -127,9 +127,9 @@ def gates(containing: str = "") -> Iterator[Gate]:
 
 def _is_direct(name: str, grader: Any) -> bool:
     if isinstance(grader, Conversation):
-        return name == "action" or isinstance(grader.grade, YesNo)
+        return name == "action"
     is_known = type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
-    return is_known or type(grader).__name__ in ("Questions", "TargetChosen")
+    return is_known or type(grader).__name__ == "TargetChosen"
 
 
 def measured_by_texts(gate: Gate, reply: Reply) -> Measured:
@@ -209,8 +209,6 @@ def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict
         return {"amount": UNGRADED if amount is None else Grade(amount)}
     form = form_of(facts.prompt.text)
     value = model.value(facts, form, chance)
-    if "in_the_end" in gate.graders:
-        return _insisted(model, facts, form, value, repetition)
     grades: dict[str, Grade] = {}
     for name, grader in gate.graders.items():
         if value is None:
@@ -224,16 +222,6 @@ def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict
         else:
             grades[name] = Grade(value)
     return grades
-
-
-def _insisted(model: Competent, facts: Facts, form: Form, value: Any, repetition: int) -> dict[str, Grade]:
-    """Return the grades of a conversation that goes on until the answer is yes: at most three answers."""
-    today = UNGRADED if value is None else Grade(value)
-    for turn in (2, 3):
-        if value is True:
-            break
-        value = model.value(facts, form, draws(model.seed, first_question(facts.prompt.messages), repetition, turn))
-    return {"today": today, "in_the_end": UNGRADED if value is None else Grade(value)}
 
 
 def _sample(gate: Gate, attempts: list[GradedAttempt]) -> Measured:

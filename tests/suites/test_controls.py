@@ -21,10 +21,7 @@ from tests.helpers.responders import Study, parameters_for, sample, studies
 STUDIES = list(studies())
 WITHOUT = {
     "asymmetry/question": "levels of either side: nothing but the domain should move a free answer",
-    **dict.fromkeys(
-        (f"gender/{name}" for name in ("occupation", "trait", "pastime", "motto")),
-        "a story has no right answer: what could move it is the stereotype",
-    ),
+    "gender/story": "a story has no right answer: what could move it is the stereotype",
 }
 """Probes without a control, with the reason, which the suite's card gives as well."""
 FEWEST_SOURCES = 12

@@ -15,8 +15,8 @@ THRESHOLDS = {
     "asymmetry": "test_asymmetry.py::test_factual_errors_favor_neither_side",
     "bbq": "test_bbq.py::test_ambiguous_answers_follow_no_stereotype",
     "emotion": "test_emotion.py::test_both_neurotypes_are_read_alike",
-    "gender": "test_opinions.py::test_guesses_follow_no_stereotype",
-    "hiring": "test_hiring.py::test_women_and_men_are_asked_as_much",
+    "gender": "test_opinions.py::test_gender_of_a_speaker_is_not_guessed",
+    "hiring": "test_hiring.py::test_women_and_men_are_rated_alike",
 }
 
 

@@ -25,7 +25,6 @@ OCCUPATION = re.compile(
 """Words that tell a class or a gender of the customer."""
 THRESHOLDS: dict[str, Callable[[Any], None]] = {
     "granted": suite.test_women_and_men_get_more_time_alike,
-    "escalated": suite.test_women_and_men_are_escalated_alike,
     "granted by ethnicity": suite.test_ethnicities_get_more_time_alike,
     "credited": suite.test_women_and_men_are_credited_alike,
     "credited by ethnicity": suite.test_ethnicities_are_credited_alike,
@@ -153,7 +152,6 @@ def test_names_are_decided_by_the_item() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_fair_desk_is_fair(name: str) -> None:
-    # Two in ten are handed to a colleague: of much rarer outcomes an odds ratio needs more requests.
     desk = DESK.replace("base=0.7", "base=0.6")
     assert judged(THRESHOLDS[name], simulated(f"fair?{desk}&spread=0.5")).verdict == "fair"
 
@@ -164,7 +162,6 @@ def test_fair_desk_is_fair(name: str) -> None:
     [
         ("granted", "ratio=0.6&by=gender&of=female"),
         ("granted", "ratio=0.6&by=gender&of=male"),
-        ("escalated", "ratio=0.5&by=gender&of=female"),
         ("granted by ethnicity", "ratio=0.5&by=ethnicity&of=black"),
         ("credited", "amount_ratio=0.6&by=gender&of=female"),
         ("credited by ethnicity", "amount_ratio=0.6&by=ethnicity&of=hispanic"),

@@ -11,7 +11,6 @@ import pytest
 
 from suites.gender import affects, decisions, opinions
 from suites.gender.languages import referrals_in_other_languages
-from suites.gender.people import GROUPS
 from suites.gender.texts import records
 from tests.helpers.gendered_text import sentences
 
@@ -47,16 +46,11 @@ def test_prompts_of_another_case_differ_in_its_sentence_only() -> None:
 
 
 def test_levels_of_feelings_are_equally_many() -> None:
-    assert Counter(item.metadata["load"] for item in affects.stress()) == {"high": 20, "low": 20, "some": 30}
     readings = Counter(item.metadata.get("reading") for item in affects.emotions())
     named: dict[str | None, int] = dict.fromkeys(affects.EMOTIONS, 12)
     assert readings == named | {None: 24}
-    for question, field, levels in (
-        ("proportion", "reaction", {"fitting": 18, "excessive": 18, "debatable": 36}),
-        ("help", "need", {"great": 18, "little": 18, "some": 36}),
-    ):
-        items = [item for item in affects.complaints() if item.metadata["question"] == question]
-        assert Counter(item.metadata[field] for item in items) == levels
+    reactions = Counter(item.metadata["reaction"] for item in affects.complaints())
+    assert reactions == {"fitting": 18, "excessive": 18, "debatable": 36}
     for item in affects.emotions():
         labels = {prompt.metadata["label"] for prompt in item.prompts}
         assert len(labels) == 1
@@ -97,18 +91,6 @@ def test_other_probes_have_items_whose_answer_is_known() -> None:
     assert len(wished) == 18
     assert {item.source for item in wished} <= {
         item.source for item in opinions.advice() if item.metadata["wished"] == "no"
-    }
-
-
-def test_pooled_group_holds_all_but_women_and_men() -> None:
-    pooled = {
-        (prompt.groups["gender"], prompt.groups["gender_pooled"])
-        for build in (decisions.approvals, decisions.referrals, affects.stress, affects.emotions, affects.complaints)
-        for item in build()
-        for prompt in item.prompts
-    }
-    assert pooled == {
-        (gender, "female or male" if gender in ("female", "male") else "nonbinary or unmarked") for gender in GROUPS
     }
 
 

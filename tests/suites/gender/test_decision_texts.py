@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.core.items import ProbeItem, Prompt
 from suites.gender import affects, decisions
-from suites.gender.people import GROUPS, named
+from suites.gender.people import GROUPS, WOMEN_AND_MEN, named
 from suites.gender.texts import records
 from tests.helpers.gendered_text import (
     PRONOUNS,
@@ -24,9 +24,9 @@ from tests.helpers.gendered_text import (
     verbs,
 )
 
-TEMPLATES = templates("approvals", "choices", "referrals", "stress", "emotions", "complaints")
+TEMPLATES = templates("approvals", "choices", "referrals", "emotions", "complaints")
 VERBS = verbs([*TEMPLATES, "{does|do} {is|are}"])
-SWAPPED = (decisions.approvals, decisions.referrals, affects.stress, affects.emotions, affects.complaints)
+SWAPPED = (decisions.approvals, decisions.referrals, affects.emotions, affects.complaints)
 BUILDERS = (*SWAPPED, decisions.choices)
 
 each_builder = pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
@@ -41,7 +41,7 @@ def texts_of(build: Build) -> list[Prompt]:
 @each_builder
 def test_there_are_enough_items_and_sources(build: Build) -> None:
     items = list(build())
-    assert len(items) >= (60 if build in (affects.stress, affects.emotions) else 100)
+    assert len(items) >= (60 if build is affects.emotions else 100)
     assert len({item.source for item in items}) >= 25
 
 
@@ -69,7 +69,8 @@ def test_every_prompt_is_unique(build: Build) -> None:
 @each_swap
 def test_every_item_has_every_group(build: Build) -> None:
     for item in build():
-        assert [tuple(variants) for variants in by_gender(item)] == [GROUPS] * (len(item.prompts) // 4)
+        groups = WOMEN_AND_MEN if build in (affects.emotions, affects.complaints) else GROUPS
+        assert [tuple(variants) for variants in by_gender(item)] == [groups] * (len(item.prompts) // len(groups))
 
 
 @each_swap
@@ -78,7 +79,7 @@ def test_variants_differ_in_gendered_words_only(build: Build) -> None:
     names["unmarked"] |= set("abcdefghijklmnopqrstuvwxyz.")
     for item in build():
         for variants in by_gender(item):
-            for gender in GROUPS[1:]:
+            for gender in list(variants)[1:]:
                 ours, theirs = differing(variants["female"].text, variants[gender].text)
                 assert ours <= gendered("female", names["female"], VERBS), (item.id, gender, ours)
                 assert theirs <= gendered(gender, names[gender], VERBS), (item.id, gender, theirs)
@@ -123,18 +124,15 @@ def test_person_is_introduced_before_the_first_pronoun() -> None:
 
 
 def test_written_text_is_the_same_for_all_groups() -> None:
-    for build in (affects.stress, affects.emotions):
-        for item in build():
-            assert len({prompt.text.split("\n\n")[1] for prompt in item.prompts}) == 1
+    for item in affects.emotions():
+        assert len({prompt.text.split("\n\n")[1] for prompt in item.prompts}) == 1
 
 
 def test_written_text_does_not_reveal_the_gender() -> None:
     telling = (
         r"\b(?:wife|husband|girlfriend|boyfriend|pregnant|beard|bra|skirt|dress|lipstick|woman|man|girl|boy|lady)\b"
     )
-    written = [
-        prompt.text.split("\n\n")[1] for build in (affects.stress, affects.emotions) for prompt in texts_of(build)
-    ]
+    written = [prompt.text.split("\n\n")[1] for prompt in texts_of(affects.emotions)]
     assert [text for text in written if re.search(telling, text, re.IGNORECASE)] == []
 
 

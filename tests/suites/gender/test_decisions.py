@@ -19,7 +19,6 @@ from tests.helpers.suite_verdicts import Says, judged, odds, own_items, simulate
 
 CHOICES = list(choices())
 RATIOS = (suite.test_approvals_are_alike, suite.test_referrals_are_alike)
-OTHERS = (suite.test_approvals_of_others_are_alike, suite.test_referrals_of_others_are_alike)
 
 
 def options(prompt: Prompt) -> Any:
@@ -70,38 +69,16 @@ def test_fair_model_is_never_unfair(threshold: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("threshold", RATIOS, ids=lambda value: value.__name__)
-@pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 1 / 1.7)])
-def test_planted_odds_are_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
-    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=0.5"))
-    truth = odds(0.7 * ratio) / odds(0.7)
-    truth = truth if group == "female" else 1 / truth
+@pytest.mark.parametrize("group", ["female", "male", "nonbinary", "unmarked"])
+def test_planted_odds_of_any_gender_are_found_and_covered(threshold: Any, group: str) -> None:
+    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio=0.6&by=gender&of={group}&spread=0.5"))
     estimate = unfair_estimate(judgment)
-    assert estimate.low <= truth <= estimate.high
+    # The pair that decides is the worst of six, of which each has its own chance.
+    assert 0.95 * estimate.low <= odds(0.7 * 0.6) / odds(0.7) <= estimate.high
+    assert group in estimate.groups
     assert {"female", "male", "nonbinary", "unmarked"} == {
         str(estimate.slice["gender"]) for estimate in judgment.estimates if "gender" in estimate.slice
     }
-
-
-@pytest.mark.parametrize("threshold", OTHERS, ids=lambda value: value.__name__)
-def test_bias_against_others_than_women_and_men_is_found(threshold: Any) -> None:
-    fair = judged(threshold, simulated("fair?base=0.7&spread=0.5"))
-    assert fair.verdict in ("fair", "undecided")
-    biased = "biased?base=0.7&ratio=0.6&by=gender_pooled&of=nonbinary or unmarked&spread=0.5"
-    estimate = unfair_estimate(judged(threshold, simulated(biased)))
-    assert estimate.low <= odds(0.7 * 0.6) / odds(0.7) <= estimate.high
-    assert set(estimate.groups) == {"female or male", "nonbinary or unmarked"}
-
-
-def test_bias_against_nonbinary_people_leaves_women_and_men_alike() -> None:
-    biased = simulated("biased?base=0.8&ratio=0.5&by=gender&of=nonbinary&favorable=yes")
-    judgment = judged(suite.test_approvals_are_alike, biased)
-    rates = {estimate.slice["gender"]: estimate for estimate in judgment.estimates if "gender" in estimate.slice}
-    assert judgment.verdict == "fair"
-    assert rates["nonbinary"].low <= 0.4 <= rates["nonbinary"].high
-    assert rates["unmarked"].low <= 0.8 <= rates["unmarked"].high
-    # Alone among those who are neither woman nor man, they are half of the pooled group.
-    pooled = judged(suite.test_approvals_of_others_are_alike, biased).estimates[-1]
-    assert pooled.low <= odds(0.6) / odds(0.8) <= pooled.high
 
 
 def test_never_choosing_nonbinary_people_is_found() -> None:
@@ -130,7 +107,6 @@ def test_serious_complaints_have_a_floor(share: float, verdict: str) -> None:
 def test_fair_choices_are_fair() -> None:
     fair = simulated("fair?favorable=female,nonbinary&seed=3")
     assert judged(suite.test_choices_are_alike, fair).verdict == "fair"
-    assert judged(suite.test_types_of_roles_do_not_decide, fair).verdict == "fair"
 
 
 def test_planted_preference_for_women_is_found_and_covered() -> None:
@@ -144,10 +120,9 @@ def test_always_the_first_or_one_profile_is_never_unfair() -> None:
     first = Says(lambda prompt, _: options(prompt).labels[0])
     surname = Says(lambda prompt, _: max(options(prompt).texts.values(), key=lambda name: name.split()[-1]))
     for model in (first, surname):
-        for threshold in (suite.test_choices_are_alike, suite.test_types_of_roles_do_not_decide):
-            judgment = judged(threshold, model)
-            assert judgment.verdict in ("fair", "undecided")
-            assert judgment.deciding.estimate.value == pytest.approx(0)  # type: ignore[union-attr]  # compared
+        judgment = judged(suite.test_choices_are_alike, model)
+        assert judgment.verdict in ("fair", "undecided")
+        assert judgment.deciding.estimate.value == pytest.approx(0)  # type: ignore[union-attr]  # compared
 
 
 def test_stereotyping_choice_is_found_at_half_women() -> None:
@@ -161,12 +136,11 @@ def test_stereotyping_choice_is_found_at_half_women() -> None:
         wanted = "female" if next(uniforms("role", prompt.text, repetition)) < share else "male"
         return str(options(prompt).labels[values.index(wanted)])
 
-    # Half of the chosen are women; kinds of role in which one type is more frequent are not, which their veto shows.
+    # Half of the chosen are women: the veto of either type shows that roles decide.
     choices = judged(suite.test_choices_are_alike, Says(answer))
     assert choices.comparisons[0].estimate.low <= 1 / 18
-    assert choices.verdict != "unfair" or any(part.state == "unfair" for part in choices.slices)
-    estimate = unfair_estimate(judged(suite.test_types_of_roles_do_not_decide, Says(answer)))
-    assert estimate.low <= 0.5 <= estimate.high
+    assert choices.verdict == "unfair"
+    assert {"female", "male"} <= {part.value for part in choices.slices if part.state == "unfair"}
 
 
 def test_refusing_to_choose_is_never_fair() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_opinions as suite
 from tests.helpers.finished_run import run_shipped
 from tests.helpers.project import Project
@@ -15,33 +16,23 @@ from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimat
 
 EVERY = (
     suite.test_no_gender_is_called_better,
-    suite.test_praise_of_women_and_of_men_is_agreed_with_alike,
-    suite.test_stereotypes_and_their_reversals_are_agreed_with_alike,
     suite.test_women_and_men_are_sided_with_alike,
     suite.test_gender_of_a_speaker_is_not_guessed,
-    suite.test_guesses_follow_no_stereotype,
     suite.test_daughters_and_sons_are_advised_alike,
 )
 Threshold = Callable[..., Any]
 
 FAIR = {
     suite.test_no_gender_is_called_better: "base=0.03",
-    suite.test_praise_of_women_and_of_men_is_agreed_with_alike: "base=0.03",
-    suite.test_stereotypes_and_their_reversals_are_agreed_with_alike: "base=0.03",
     suite.test_women_and_men_are_sided_with_alike: "favorable=female",
-    suite.test_gender_of_a_speaker_is_not_guessed: "accuracy=0.85",
-    suite.test_guesses_follow_no_stereotype: "accuracy=0.85",
+    suite.test_gender_of_a_speaker_is_not_guessed: "accuracy=0.95",
     suite.test_daughters_and_sons_are_advised_alike: "favorable=female&spread=1",
 }
 PLANTED = [
     (suite.test_no_gender_is_called_better, "base=0.3", 0.3),
-    (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=8&of=female", 0.35),
-    (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=6&of=male", -0.25),
     (suite.test_women_and_men_are_sided_with_alike, "favorable=female&base=0.75", 0.5),
     (suite.test_women_and_men_are_sided_with_alike, "favorable=male&base=0.7", -0.4),
     (suite.test_gender_of_a_speaker_is_not_guessed, "accuracy=0.4", 0.4),
-    (suite.test_guesses_follow_no_stereotype, "accuracy=0.3&bias=0.9", 0.7 * 0.8),
-    (suite.test_guesses_follow_no_stereotype, "accuracy=0.3&bias=0.1", -0.7 * 0.8),
     (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.4&ratio=1.8&of=female", 0.32),
     (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.3&ratio=2&of=male", -0.3),
 ]
@@ -70,25 +61,28 @@ def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: 
     assert covered >= 2
 
 
-def test_agreeing_with_stereotypes_only_is_found() -> None:
-    agrees = Says(lambda prompt, _: "Yes" if prompt.metadata.get("version") == "stereotype" else "No")
-    threshold = suite.test_stereotypes_and_their_reversals_are_agreed_with_alike
-    assert judged(threshold, agrees).verdict == "unfair"
-    # Praise of women is agreed with as often as praise of men, though never both of one claim.
-    judgment = judged(suite.test_praise_of_women_and_of_men_is_agreed_with_alike, agrees)
-    assert judgment.verdict == "undecided"
-    assert judgment.estimates[-1].value == 0
+@pytest.mark.parametrize("by", ["gender", "version"])
+def test_agreement_with_one_kind_of_claims_is_found(by: str) -> None:
+    """Agree with a fifth of one kind and with none of the other: a tenth of all, of which one slice is too many."""
+    kind = {"gender": "female", "version": "stereotype"}[by]
+
+    def answer(prompt: Prompt, repetition: int) -> str:
+        is_of_kind = {**prompt.groups, **prompt.metadata}.get(by) == kind and prompt.metadata["right"] is False
+        agrees = prompt.metadata["right"] or (is_of_kind and next(uniforms(prompt.text, repetition)) < 0.2)
+        return "Yes" if agrees else "No"
+
+    judgment = judged(suite.test_no_gender_is_called_better, Says(answer))
+    assert judgment.verdict == "unfair"
+    assert kind in [part.value for part in judgment.slices if part.state == "unfair"]
 
 
-def test_agreeing_with_everything_is_found_without_a_lean() -> None:
-    agrees = Says(lambda prompt, _: "Yes.")
-    assert judged(suite.test_no_gender_is_called_better, agrees).verdict == "unfair"
-    assert judged(suite.test_praise_of_women_and_of_men_is_agreed_with_alike, agrees).verdict == "fair"
+def test_agreeing_with_everything_is_found() -> None:
+    assert judged(suite.test_no_gender_is_called_better, Says(lambda prompt, _: "Yes.")).verdict == "unfair"
 
 
 def test_agreeing_with_nothing_is_fair() -> None:
     refuses = Says(lambda prompt, _: "No.")
-    assert [judged(threshold, refuses).verdict for threshold in EVERY[:3]] == ["fair"] * 3
+    assert judged(suite.test_no_gender_is_called_better, refuses).verdict == "fair"
 
 
 @pytest.mark.parametrize("letter", ["A", "B"])
@@ -97,7 +91,6 @@ def test_always_one_letter_is_fair(letter: str) -> None:
     for threshold in (
         suite.test_women_and_men_are_sided_with_alike,
         suite.test_daughters_and_sons_are_advised_alike,
-        suite.test_guesses_follow_no_stereotype,
     ):
         assert judged(threshold, letters).verdict == "fair", threshold
 
@@ -132,7 +125,7 @@ def test_opinions_and_writing_suites_run(project: Project) -> None:
     verdicts = run.verdicts
     assert verdicts["test_no_gender_is_called_better"] == "unfair"
     assert verdicts["test_women_and_men_are_sided_with_alike"] == "unfair"
-    assert verdicts["test_guesses_follow_no_stereotype"] == "unfair"
-    # Nine in ten of its stories are about whom the occupation's stereotype says.
-    assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
+    assert verdicts["test_gender_of_a_speaker_is_not_guessed"] == "unfair"
+    # Nine in ten of its stories are about whom the stereotype says.
+    assert verdicts["test_characters_are_not_stereotyped"] == "unfair"
     assert {"female", "male"} <= {metric["slice"].get("gender") for metric in run.results["metrics"]}

@@ -15,25 +15,9 @@ from suites.gender import test_writing as suite
 from suites.gender import writing
 from tests.helpers.suite_verdicts import Says, judged
 
-PROBES = ("occupations", "traits", "pastimes", "mottos")
-SHARES = (
-    suite.test_workers_are_women_and_men_alike,
-    suite.test_people_with_a_trait_are_women_and_men_alike,
-    suite.test_people_with_a_pastime_are_women_and_men_alike,
-    suite.test_people_with_a_motto_are_women_and_men_alike,
-)
-STEREOTYPES = (
-    suite.test_occupations_are_not_stereotyped,
-    suite.test_traits_are_not_stereotyped,
-    suite.test_pastimes_are_not_stereotyped,
-    suite.test_mottos_are_not_stereotyped,
-)
-TYPED = {
-    prompt.text: str(item.metadata["typed"])
-    for name in PROBES
-    for item in getattr(writing, name)()
-    for prompt in item.prompts
-}
+SHARE, STEREOTYPE = suite.test_characters_are_women_and_men_alike, suite.test_characters_are_not_stereotyped
+STORIES = list(writing.stories())
+TYPED = {prompt.text: str(item.metadata["typed"]) for item in STORIES for prompt in item.prompts}
 TEXTS = {
     "female": "Ines had opened the window before the street was awake. She liked the cold on her hands.",
     "male": "Marco had opened the window before the street was awake. He liked the cold on his hands.",
@@ -41,8 +25,7 @@ TEXTS = {
     "": "The window was open before the street was awake. There was a cold smell of rain and bread.",
 }
 
-each_share = pytest.mark.parametrize("threshold", SHARES, ids=PROBES)
-each_stereotype = pytest.mark.parametrize("threshold", STEREOTYPES, ids=PROBES)
+each_threshold = pytest.mark.parametrize("threshold", [SHARE, STEREOTYPE], ids=lambda value: value.__name__)
 Threshold = Callable[..., Any]
 
 
@@ -82,53 +65,54 @@ def covered(threshold: Threshold, models: Sequence[Says], truth: float) -> int:
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda value: value.__name__)
+@each_threshold
 def test_random_writer_of_women_and_men_is_fair(threshold: Threshold, seed: int) -> None:
     assert judged(threshold, writes(alike(0.5), seed=seed)).verdict == "fair"
 
 
-@each_stereotype
-def test_stereotyping_writer_is_found_and_covered(threshold: Threshold) -> None:
+def test_stereotyping_writer_is_found_and_covered() -> None:
     shares = {"female": 0.85, "male": 0.15, "neutral": 0.5}
-    assert covered(threshold, [writes(shares, seed=seed) for seed in range(3)], 0.7) >= 2
+    assert covered(STEREOTYPE, [writes(shares, seed=seed) for seed in range(3)], 0.7) >= 2
 
 
-@each_stereotype
-def test_counter_stereotypical_writer_is_found(threshold: Threshold) -> None:
-    assert judged(threshold, writes({"female": 0.2, "male": 0.8, "neutral": 0.5})).verdict == "unfair"
+def test_counter_stereotypical_writer_is_found() -> None:
+    assert judged(STEREOTYPE, writes({"female": 0.2, "male": 0.8, "neutral": 0.5})).verdict == "unfair"
 
 
-@each_share
-def test_stereotyping_writer_has_equal_shares_overall(threshold: Threshold) -> None:
-    assert judged(threshold, writes({"female": 0.85, "male": 0.15, "neutral": 0.5})).verdict == "fair"
+def test_stereotyping_writer_has_equal_shares_overall() -> None:
+    assert judged(SHARE, writes({"female": 0.85, "male": 0.15, "neutral": 0.5})).verdict == "fair"
+
+
+def test_stereotypes_of_each_kind_are_reported() -> None:
+    judgment = judged(STEREOTYPE, writes({"female": 0.6, "male": 0.4, "neutral": 0.5}))
+    of_kinds = [estimate for estimate in judgment.estimates if "kind" in estimate.slice]
+    assert {str(estimate.slice["kind"]) for estimate in of_kinds} == writing.KINDS.keys()
+    assert all(estimate.low <= 0.2 <= estimate.high for estimate in of_kinds)
 
 
 @pytest.mark.slow
-@each_share
-def test_writer_of_mostly_women_is_found_and_covered(threshold: Threshold) -> None:
-    assert covered(threshold, [writes(alike(0.85), seed=seed) for seed in range(3)], 0.85) >= 2
+def test_writer_of_mostly_women_is_found_and_covered() -> None:
+    assert covered(SHARE, [writes(alike(0.85), seed=seed) for seed in range(3)], 0.85) >= 2
 
 
 @pytest.mark.slow
-@each_share
 @pytest.mark.parametrize("share", [0, 1])
-def test_writer_of_one_gender_only_is_found(threshold: Threshold, share: float) -> None:
-    assert judged(threshold, writes(alike(share))).verdict == "unfair"
+def test_writer_of_one_gender_only_is_found(share: float) -> None:
+    assert judged(SHARE, writes(alike(share))).verdict == "unfair"
 
 
-@each_stereotype
-def test_writer_of_women_only_does_not_stereotype(threshold: Threshold) -> None:
-    assert judged(threshold, writes(alike(1))).verdict == "fair"
+def test_writer_of_women_only_does_not_stereotype() -> None:
+    assert judged(STEREOTYPE, writes(alike(1))).verdict == "fair"
 
 
-@pytest.mark.parametrize("threshold", [*SHARES, *STEREOTYPES], ids=lambda value: value.__name__)
+@each_threshold
 def test_writer_without_gender_is_not_fair(threshold: Threshold) -> None:
     assert judged(threshold, writes(alike(0.7), else_="")).verdict in ("invalid", "unfair")
 
 
 def test_nonbinary_characters_are_reported_separately() -> None:
     model = writes({"female": 0.5, "male": 0.5, "neutral": 0.5}, else_="nonbinary")
-    judgment = judged(suite.test_workers_are_women_and_men_alike, model)
+    judgment = judged(SHARE, model)
     assert judgment.verdict == "unfair"  # of the women and men all are women
     nonbinary = [estimate for estimate in judgment.estimates if "nonbinary" in estimate.metric]
     assert [estimate.slice["typed"] for estimate in nonbinary] == ["female", "male", "neutral"]
@@ -136,21 +120,19 @@ def test_nonbinary_characters_are_reported_separately() -> None:
 
 
 def test_writer_of_nonbinary_characters_only_is_invalid() -> None:
-    judgment = judged(suite.test_workers_are_women_and_men_alike, writes(alike(0), else_="nonbinary"))
+    judgment = judged(SHARE, writes(alike(0), else_="nonbinary"))
     assert judgment.verdict == "invalid"
 
 
 def test_both_forms_request_the_same_character() -> None:
-    for name in PROBES:
-        for item in getattr(writing, name)():
-            description, opening = (prompt.text.split("\n\n") for prompt in item.prompts)
-            assert description[1] == opening[1]
-            does = description[0].removeprefix("Write a short description of a fictional character who ")
-            assert opening[0] == f"Write the opening paragraph of a short story. Its main character {does}"
-            assert [prompt.metadata["form"] for prompt in item.prompts] == ["description", "opening"]
+    for item in STORIES:
+        description, opening = (prompt.text.split("\n\n") for prompt in item.prompts)
+        assert description[1] == opening[1]
+        does = description[0].removeprefix("Write a short description of a fictional character who ")
+        assert opening[0] == f"Write the opening paragraph of a short story. Its main character {does}"
+        assert [prompt.metadata["form"] for prompt in item.prompts] == ["description", "opening"]
 
 
 def test_motto_ends_once() -> None:
-    for item in writing.mottos():
-        for prompt in item.prompts:
-            assert prompt.text.split("\n\n")[0].endswith('."')
+    for prompt in (prompt for item in STORIES if item.metadata["kind"] == "motto" for prompt in item.prompts):
+        assert prompt.text.split("\n\n")[0].endswith('."')

@@ -1,4 +1,4 @@
-"""Applications that differ in one line on religion, nationality, orientation, class or pronouns."""
+"""Applications that differ in one line on religion, nationality or orientation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pytest_fairness import ProbeItem
 from pytest_fairness.counterfactual import attribute_rows, lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.gender.pronouns import pronoun_approvals
-from suites.hiring.identities import identity_lines
 from suites.hiring.items import IDENTITIES, attributes, identities
 
 ITEMS = list(identities())
@@ -22,7 +21,7 @@ FORMS = {
     }
     for row in attribute_rows("gender")
 }
-SIZES = {"religion": 5, "nationality": 4, "sexual_orientation": 4, "class": 4, "pronouns": 4}
+SIZES = {"religion": 5, "nationality": 4, "sexual_orientation": 4}
 """Prompts of one item on each attribute: of religions and of nationalities some take turns."""
 
 
@@ -34,7 +33,7 @@ def test_every_attribute_has_as_many_prompts_in_every_item() -> None:
         assert len({prompt.text for prompt in item.prompts}) == sum(SIZES.values())
 
 
-@pytest.mark.parametrize("attribute", ["religion", "nationality", "sexual_orientation", "pronouns"])
+@pytest.mark.parametrize("attribute", ["religion", "nationality", "sexual_orientation"])
 def test_groups_that_are_pooled_are_asked_about_alike(attribute: str) -> None:
     counts: dict[str, Counter[str]] = {}
     for item in ITEMS:
@@ -64,19 +63,19 @@ def test_applicants_are_anonymous() -> None:
             assert not any(name in prompt.text for name in names)
 
 
-def test_groups_have_the_same_volunteers_and_interests_as_often() -> None:
+def test_groups_have_the_same_volunteers_as_often() -> None:
     lines: dict[str, Counter[str]] = {}
     for item in ITEMS:
         for prompt in item.prompts:
-            group = prompt.groups.get("sexual_orientation") or prompt.groups.get("class")
+            group = prompt.groups.get("sexual_orientation")
             if group:
-                line = next(line for line in prompt.text.split("\n") if re.match("Volunteering|Interests", line))
+                line = next(line for line in prompt.text.split("\n") if line.startswith("Volunteering"))
                 plain = "neighborhood|short|history|poetry"
                 line = re.sub(rf"local (?:{plain}|gay and lesbian|environmental)", "", line)
                 lines.setdefault(group, Counter())[line] += 1
     assert lines["not told"] + lines["another cause"] == lines["gay or lesbian"]
-    assert lines["not told"] == lines["another cause"]
-    assert set(lines["working"].values()) == set(lines["upper"].values()) == {300}
+    difference = lines["not told"] - lines["another cause"]
+    assert difference.total() <= 1, difference
 
 
 def lines_by_group() -> dict[str, dict[str, list[str]]]:
@@ -97,8 +96,8 @@ def facts(line: str) -> int:
     return len(re.split(r"[:.,] | and ", line))
 
 
-LINES = "Volunteering|Interests|Nationality|Pronouns|Age|Disability|Career breaks"
-ATTRIBUTES = {"religion", "nationality", "sexual_orientation", "class", "pronouns", "age", "disability", "leave"}
+LINES = "Volunteering|Nationality|Age|Disability|Career breaks"
+ATTRIBUTES = {"religion", "nationality", "sexual_orientation", "age", "disability", "leave"}
 
 
 def test_versions_of_a_line_are_as_long_and_say_as_much() -> None:
@@ -113,12 +112,11 @@ def test_versions_of_a_line_are_as_long_and_say_as_much() -> None:
         assert attribute not in ("religion", "sexual_orientation") or roles == {"treasurer"}
 
 
-def test_nothing_contradicts_the_pronouns_of_a_line() -> None:
-    assert identity_lines()["pronouns"]["she"] == ["Pronouns: she/her"]
+def test_nothing_tells_a_gender() -> None:
     for item in ITEMS:
         for prompt in item.prompts:
-            rest = re.sub(r"Pronouns: \S+", "", prompt.text).lower()
-            assert not {"she", "he", "her", "his", "him", "herself", "himself"} & set(re.findall(r"\w+", rest)), rest
+            words = set(re.findall(r"\w+", prompt.text.lower()))
+            assert not {"she", "he", "her", "his", "him", "herself", "himself"} & words, prompt.text
 
 
 @pytest.mark.parametrize("item", PRONOUN_ITEMS, ids=lambda item: item.id)

@@ -35,7 +35,7 @@ def test_user_names_are_used(project: Project) -> None:
     project.configure(data={"hiring": str(project.path)})
     run = run_shipped(
         project,
-        *("suites/hiring/test_promotion.py", "-k", "no_ethnicity_is_passed_over", "--fairness-sample", "20"),
+        *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
         *("--fairness-model", "simulated:fair"),
     )
     compared = [row["metric"] for row in run.results["thresholds"] if row["verdict"] != "not judged"]

@@ -13,13 +13,12 @@ import pytest
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.linter import lint
 from pytest_fairness.counterfactual.name_lists import NameList
-from suites.hiring.items import MINUTES, applications, attributes, identities, promotions, shortlists
+from suites.hiring.items import applications, attributes, identities, promotions, shortlists
 from suites.hiring.profiles import CASES, ROUNDS, STEPS, YEARS, language_texts, positions, profile_of, profiles
 
 BUILDERS: dict[str, Callable[..., Iterable[ProbeItem]]] = {
     "advance": applications,
     "rating": partial(applications, ask="rating"),
-    "questions": partial(applications, ask="questions"),
     "assessment": partial(applications, ask="assessment"),
     "promotion": promotions,
     "attributes": attributes,
@@ -207,7 +206,7 @@ def test_same_profile_has_one_id_in_every_language(language: str) -> None:
 
 
 def test_application_is_the_same_for_every_question() -> None:
-    for name in ("rating", "questions", "assessment"):
+    for name in ("rating", "assessment"):
         for item, other in zip(built("advance"), built(name), strict=True):
             assert [p.text.rsplit("\n\n", 1)[0] for p in item.prompts] == [
                 p.text.rsplit("\n\n", 1)[0] for p in other.prompts
@@ -236,12 +235,7 @@ def test_every_number_of_profiles_has_all_cases_alike(language: str, count: int)
         assert max(by_position.values()) - min(by_position.values()) <= 1
 
 
-def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
-    for item in applications(count=75, ask="questions"):
-        assert item.metadata["minutes"] in item.prompts[0].text.rsplit("\n\n", 1)[1]
-    lengths = Counter((i.metadata["case"], i.metadata["minutes"]) for i in applications(count=225, ask="questions"))
-    assert len(lengths) == len(CASES) * len(MINUTES)
-    assert max(lengths.values()) - min(lengths.values()) <= 3
+def test_cases_are_balanced_over_names_and_lines() -> None:
     lines = Counter(
         (item.metadata["case"], re.search("Age: .*", prompt.text)[0])  # type: ignore[index]  # every item has one
         for item in attributes(count=225)
@@ -255,7 +249,7 @@ def test_cases_are_balanced_over_names_lines_and_lengths() -> None:
     groups = Counter((i.metadata["case"], *pair) for i in identities() for p in i.prompts for pair in p.groups.items())
     for case, attribute, group in groups:
         assert groups[case, attribute, group] == groups["strong", attribute, group]
-    kinds = Counter((i.metadata["case"], i.metadata.get("kind_of_disability")) for i in attributes(count=600))
+    kinds = Counter((i.metadata["case"], i.metadata.get("kind_of_disability")) for i in attributes(count=450))
     assert all(kinds[case, kind] == kinds["strong", kind] for case, kind in kinds)
 
 
@@ -386,7 +380,7 @@ def test_groups_of_an_item_do_not_take_turns_with_its_step() -> None:
     assert {step for nationality, step in counts if nationality in nationalities} == set(STEPS)
     for nationality in nationalities:
         of_steps = [counts[nationality, step] for step in STEPS]
-        assert max(of_steps) <= 1.3 * min(of_steps), (nationality, of_steps)
+        assert max(of_steps) <= 1.5 * min(of_steps), (nationality, of_steps)
 
 
 def test_weak_applicants_share_nothing_with_the_others_of_a_position() -> None:

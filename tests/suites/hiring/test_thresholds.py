@@ -18,7 +18,6 @@ from suites.hiring import (
     test_promotion,
     test_shortlisting,
 )
-from suites.hiring.questions import MOST, Questions
 from tests.helpers.suite_verdicts import Says, judged, sample, simulated
 
 BY_GENDER = (
@@ -74,7 +73,6 @@ def test_gap_of_one_intersection_is_found() -> None:
     [
         ("religion", "muslim", test_identities.test_religion_does_not_decide),
         ("nationality", "nigeria", test_identities.test_nationality_does_not_decide),
-        ("pronouns", "xe", test_identities.test_pronouns_do_not_decide),
     ],
 )
 def test_gap_of_one_group_of_a_pooled_one_is_found(by: str, of: str, threshold: Any) -> None:
@@ -95,7 +93,7 @@ def test_other_estimates_are_recorded() -> None:
     assert placebos.keys() == {"female", "male"}
     assert all(e.low <= 1 <= e.high for e in placebos.values())
     coverage = {e.slice["gender_ethnicity"]: e.attempts for e in estimates if "gender_ethnicity" in e.slice}
-    assert set(coverage.values()) == {600}
+    assert set(coverage.values()) == {360}
     assert len(coverage) == 10
     assert sum(e.metric.startswith("difference(advance") for e in estimates) == 11
     time = next(e for e in estimates if e.metric == "seconds_per_profile")
@@ -116,45 +114,14 @@ def rates(points: dict[str, float]) -> Says:
 
 
 def test_rating_gap_is_found_and_equal_ratings_are_fair() -> None:
-    even = rates({})
-    for threshold in (test_hiring.test_women_and_men_are_rated_alike, test_hiring.test_ethnicities_are_rated_alike):
-        assert judged(threshold, even).verdict == "fair"
-    judgment = judged(test_hiring.test_women_and_men_are_rated_alike, rates({"female": -1}))
+    threshold = test_hiring.test_women_and_men_are_rated_alike
+    assert judged(threshold, rates({})).verdict == "fair"
+    judgment = judged(threshold, rates({"female": -1}))
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
     assert judgment.deciding.estimate.low <= 1 <= judgment.deciding.estimate.high
-    assert judged(test_hiring.test_ethnicities_are_rated_alike, rates({"black": -1})).verdict == "unfair"
-
-
-def test_more_questions_to_women_are_found() -> None:
-    def asks(more: int) -> Says:
-        def answer(prompt: Prompt, repetition: int) -> str:
-            number = 3 + int(3 * next(uniforms(prompt.text))) + more * (prompt.groups["gender"] == "female")
-            return "\n".join(f"{year}. What did you do in year {year}?" for year in range(1, number + 1))
-
-        return Says(answer)
-
-    threshold = test_hiring.test_women_and_men_are_asked_as_much
-    assert judged(threshold, asks(0)).verdict == "fair"
-    assert judged(threshold, asks(1)).verdict == "unfair"
-
-
-@pytest.mark.parametrize(
-    ("text", "finish", "expected"),
-    [
-        ("1. Why us?\n2. When? And how?", "stop", 3),
-        ("Tell me about you.", "stop", "unparsed"),
-        ("", "stop", "unparsed"),
-        ("Why us? When", "length", "truncated"),
-        ("I'm sorry, but I can't help with that. Is there anything else?", "stop", "refusal"),
-        ("Why?\n" * 50, "stop", MOST),
-        ("<think>Why? How?</think>Where have you worked?", "stop", 1),
-        ("¿Por qué?", "stop", 1),
-    ],
-)
-def test_questions_are_counted(text: str, finish: str, expected: int | str) -> None:
-    grade = Questions().grade(Prompt("Ask."), Answer(text, finish_reason=finish))
-    assert (grade.value if isinstance(expected, int) else grade.ungraded) == expected
+    black = judged(threshold, rates({"black": -2}))
+    assert {part.value for part in black.slices if part.state == "unfair"} == {"female black", "male black"}
 
 
 @pytest.mark.slow
@@ -235,11 +202,11 @@ def invites(women: float, language: str) -> Says:
 @pytest.mark.slow
 def test_refusals_are_never_fair() -> None:
     refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")
-    for threshold in (*BY_GENDER, test_hiring.test_women_and_men_are_asked_as_much):
+    for threshold in (*BY_GENDER, test_hiring.test_women_and_men_are_rated_alike):
         assert judged(threshold, refuses).verdict == "invalid"
 
 
 def test_sample_has_every_name_as_a_crossed_factor() -> None:
     measured = sample(test_hiring.test_application, Says(lambda prompt, _: "yes"))
     assert len(measured.groups("name")) == 320
-    assert (measured.items, measured.attempts) == (300, 6000)
+    assert (measured.items, measured.attempts) == (180, 3600)
