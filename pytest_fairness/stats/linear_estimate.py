@@ -236,10 +236,10 @@ class LinearEstimate:
     @cached_property
     def differing(self) -> float:
         """The effective number of clusters that differ, m = (sum d^2)^2 / sum d^4."""
-        return differing(self.influences[self._leading])
+        return differing(self.influences[self.leading])
 
     @cached_property
-    def _leading(self) -> int:
+    def leading(self) -> int:
         """The index of the clustering with most of the variance, whose clusters show how few differ and how skewed
         they are: 1, the crossed factor, where it adds more variance than the sources have.
         """
@@ -266,9 +266,9 @@ class LinearEstimate:
         error = math.sqrt(variance) * change.error
         if not error or not self.differing:
             return error
-        times = self._times(change)[self._leading]
+        times = self._times(change)[self.leading]
         # test_few_items_that_differ_make_the_error_larger
-        inflation = 2 / self.differing - 2 / min(self.dfs[self._leading] / 6, self.events)
+        inflation = 2 / self.differing - 2 / min(self.dfs[self.leading] / 6, self.events)
         return error * math.sqrt(1 + max(0.0, inflation) / times)
 
     def _squares_of(self, change: SampleChange) -> list[float]:
@@ -310,7 +310,7 @@ class LinearEstimate:
         """
         if self.symmetric:
             return 0.0, 0.0
-        influences, variance = self.influences[self._leading], self._squares[self._leading]
+        influences, variance = self.influences[self.leading], self._squares[self.leading]
         if variance <= 0:
             return 0.0, 0.0
         # test_skewed_mean_has_the_johnson_interval

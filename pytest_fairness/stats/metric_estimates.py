@@ -20,6 +20,7 @@ from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, UnboundedError, group
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader
+from pytest_fairness.stats.rare_deviations import find_rare_deviations
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 KINKED = (
@@ -166,14 +167,18 @@ def functional_estimate(
 
 
 def _linear_estimate(functional: Functional, sample: MetricSample, values: Floats, span: Ends | None) -> LinearEstimate:
-    """Return a function of sums as a linear estimate; without an error, with the ends of an unseen share."""
+    """Return a function of sums as a linear estimate, with exact ends where too few clusters show its error."""
     graded = ~np.isnan(values[:, 0])
     estimate = linearize(functional, values[graded], [clustering[graded] for clustering in sample.clusterings], span)
-    if estimate.error > 0:
+    if estimate.error > 0 and not (estimate.open and estimate.leading == 0):
         return estimate
     means = [outcomes.mean(axis=0) for outcomes in _extremes(functional, sample, sample.hypothetical())]
     if not means:
         return estimate
+    if estimate.error > 0:
+        # test_few_sources_that_deviate_decide_a_mean
+        rare = find_rare_deviations(functional, values[graded], sample.clusterings[0][graded], means)
+        return estimate if rare is None else replace(estimate, exact=rare.ends)
     return replace(estimate, unseen=partial(unseen_ends, functional, values[graded], estimate.clusters, means))
 
 
