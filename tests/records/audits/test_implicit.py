@@ -94,7 +94,7 @@ def test_the_repository_gives_the_figures_of_its_lines(tmp_path: Path) -> None:
         ("castle - Mara", None),
     ],
 )
-def test_words_are_read_beside_names(text: str, pair: tuple[bool, bool] | None) -> None:
+def test_pairs_are_read(text: str, pair: tuple[bool, bool] | None) -> None:
     assert TOWNS.pairs(text) == ([] if pair is None else [pair])
 
 
