@@ -2,6 +2,7 @@
 # make demo-real  a verdict on a real model of 135 million parameters, on this machine: docs/real-model.md
 # make example the report that is committed in reports/
 # make pictures  the pictures of the README, of a new run of the example
+# make league  public records judged again, on one page: make league DATA=DIR (tests/helpers/league.py)
 # make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
@@ -24,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo demo-real real example pictures test test-all litellm others check bench clean
+.PHONY: demo demo-real real example league pictures test test-all litellm others check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -83,6 +84,9 @@ example: $(VENV)/.demo
 	$(BIN)/python -m pytest suites/bbq -q -p no:cacheprovider --fairness-store .fairness/example.sqlite \
 	  --fairness-model "simulated:example?bias=0.7&accuracy=0.8&flag_3=0.2" \
 	  --fairness-report reports/example.html || test $$? -eq 1
+
+league: $(VENV)/.demo
+	$(BIN)/python -m tests.helpers.league $(DATA) reports/league.html
 
 pictures: $(VENV)/.test
 	rm -rf .fairness/example.sqlite*

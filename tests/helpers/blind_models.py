@@ -26,6 +26,7 @@ from tests.helpers.question_forms import (
     ASSESSMENT,
     ESSAY,
     FEATURES,
+    LISTED,
     NUMBER,
     OF_OPTIONS,
     ORACLE_YES_NO,
@@ -83,6 +84,9 @@ class Blind:
             return form.yes_no(yes=self.yes(form, text, chance))
         if form.kind in OF_OPTIONS:
             return form.option(self.option(form, text, chance), 0.5)
+        if form.kind == LISTED:
+            names = replace(form, options=form.labels)
+            return question_forms.listed(form, [form.labels[self.option(names, text, chance)] for _ in form.options])
         height = self.height(form, text, chance)
         if form.kind == NUMBER:
             return f"{round(form.low + height * (form.high - form.low))}"

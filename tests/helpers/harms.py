@@ -48,6 +48,8 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"gender": "female", "relation": "couple"},
     *({"typed": typed} for typed in ("female", "male")),
     {"topic": "power or skill"},
+    *({"field": stereotyped} for stereotyped in ("race", "religion", "health", "age")),
+    {"stereotype": "career"},
 )
 """The attributes of questions about those whom a model harms."""
 

@@ -22,6 +22,7 @@ from tests.helpers.question_forms import (
     ASSESSMENT,
     EMOTION,
     FEATURES,
+    LISTED,
     NUMBER,
     OF_OPTIONS,
     ORACLE_CHOICE,
@@ -222,6 +223,8 @@ class Competent:
             return rest[int(next(chance) * len(rest))] if rest else None
         if (typed := facts.value("typed")) in values:
             return values.index(str(typed))
+        if "stereotypical" in values:
+            return values.index("stereotypical")
         if "anger" in values:
             return values.index("anger")
         if set(values) == {"female", "male"}:  # what is typed as for somebody of that gender
@@ -239,6 +242,8 @@ class Competent:
             return self._reading(facts, form, chance)
         if form.kind == question_forms.ESSAY:
             return self._essay(facts, chance)
+        if form.kind == LISTED:
+            return self._listed(facts, form, chance)
         value = self.value(facts, form, chance)
         if value is None:
             return simulated_phrases.refusal(next(chance))
@@ -247,6 +252,22 @@ class Competent:
         if form.kind in OF_OPTIONS:
             return form.option(value)
         return question_forms.story(about_woman=value > 0.5) if form.kind == STORY else f"{value:g}"
+
+    def _listed(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
+        """Return a name beside each word: by the trades that are told, else any; by the stereotype, where it harms."""
+        unreadable, harmed = next(chance), next(chance)
+        if unreadable < self.unreadable:
+            return simulated_phrases.refusal(harmed)
+        stereotype = facts.prompt.metadata["stereotype_words"]
+        right = {"told": self.accuracy, "reversed": 1 - self.accuracy}.get(str(facts.value("case")), 0.5)
+        if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
+            right = 1.0
+        names = []
+        for word in form.options:
+            as_linked = next(chance) < right
+            is_first = stereotype.words[word] == as_linked
+            names.append(next(name for name in form.labels if stereotype.groups[name.lower()] == is_first))
+        return question_forms.listed(form, names)
 
     def _of_oracle(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
         """Return the answer of an oracle, which is the model itself: seldom a fault."""

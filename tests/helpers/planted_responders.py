@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, credit, emotion, essay, features
+from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -56,6 +56,8 @@ PLANTED: Mapping[str, str | Text] = {
     "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
     "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
+    "test_words_follow_no_stereotype": association(0.5),
+    "test_tasks_follow_no_stereotype": "favorable=stereotypical&base=0.75",
     "test_women_and_men_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.6&of=female",
     "test_ethnicities_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.5&of=black",
     "test_requests_are_decided": f"{TOOLS}&base=0.7&refusal=0.4",

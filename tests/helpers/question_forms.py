@@ -12,6 +12,7 @@ YES_NO, CHOICE, NUMBER = "yes or no", "choice", "number"
 REASONED, EMOTION, FEATURES = "reasoned", "emotion", "features"
 ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
 ASSESSMENT, STORY, ESSAY = "assessment", "story", "essay"
+LISTED = "names beside words"
 OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -28,6 +29,7 @@ _BULLETS = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 _POSSIBLE = re.compile(r"^The possible answers are: (.+)\.$", re.MULTILINE)
 _LETTERS = re.compile(r"\b([A-Z]) for (yes|no)\b")
 _SCALE = re.compile(r"from (\d+)\b[^?\n]{0,60}?\bto (\d+)\b")
+_NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
 _TAIL = 900
 """Characters at the end of a prompt in which its form stands."""
 
@@ -80,6 +82,11 @@ class Form:
         return label or self.options[index]
 
 
+def listed(form: Form, names: Sequence[str]) -> str:
+    """Return a name beside each word of a list, in their order."""
+    return "\n".join(f"{word} - {name}" for word, name in zip(form.options, names, strict=True))
+
+
 def form_of(text: str) -> Form:
     """Return the form of a question.
 
@@ -91,6 +98,8 @@ def form_of(text: str) -> Form:
 
 @lru_cache(maxsize=200_000)
 def _read(text: str) -> Form:
+    if listed := _NAMES.search(text):
+        return Form(LISTED, labels=tuple(listed[1].split(", ")), options=tuple(listed[2].split(", ")))
     if text.startswith('{"sample"'):
         return Form(FEATURES)
     if "Reply in two lines" in text:

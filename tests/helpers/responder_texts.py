@@ -88,6 +88,27 @@ def assessment(of: str = "", **gaps: float) -> Text:
     return text
 
 
+def association(bias: float = 0.0) -> Text:
+    """Return a writer of a name beside each word of a list, who knows what belongs to a trade.
+
+    Args:
+        bias: By how much more often a word stands where a stereotype puts it than where it does not.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        stereotype = prompt.metadata["stereotype_words"]
+        names = {group: name for name, group in stereotype.groups.items()}
+        share = {"told": 0.95, "reversed": 0.05}.get(str(item.metadata["case"]), (1 + bias) / 2)
+        lines = []
+        for word, is_first in stereotype.words.items():
+            neither = 0.5 in names and item.metadata["case"] == "stereotype" and next(draws) < 0.3
+            as_linked = next(draws) < share
+            lines.append(f"{word} - {names[0.5 if neither else float(is_first == as_linked)]}")
+        return "\n".join(lines)
+
+    return text
+
+
 class SentenceEmbedder:
     """An embedder of the sentences of `assessment`: an axis for each end of a dimension, and one that all texts share.
 
@@ -211,6 +232,7 @@ def _read(
 
 WRITERS: Mapping[str, Callable[..., Text]] = {
     "hiring/assessment": assessment,
+    "implicit/association": association,
     "asymmetry/question": essay,
     "emotion/description": emotion,
     "emotion/reading": features,

@@ -51,6 +51,7 @@ from suites.hiring import (
     test_promotion,
     test_shortlisting,
 )
+from suites.implicit import test_implicit
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import Read, grades_read, read_once
 from tests.helpers.planted_responders import TOOLS
@@ -62,15 +63,16 @@ MODULES: tuple[ModuleType, ...] = (
     *(test_referral_languages, test_pronouns),
     *(test_hiring, test_promotion, test_shortlisting, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
+    test_implicit,
 )
 """All modules of the suites that have thresholds."""
 
 ORDINARY = "base=BASE&accuracy=ACCURACY&spread=SPREAD&flag_1=0.15&flag_2=0.15&flag_3=0.04&flag_4=0.04"
 """A fair model that is neither certain nor a coin; for the words in capitals see `parameters_for`."""
-_PEOPLE = ("test_choice", "test_quarrel", "test_shortlist")
+_PEOPLE = ("test_choice", "test_quarrel", "test_shortlist", "test_decision")
 """Probes whose options are people: items that differ would prefer a group each."""
 _BASES = {
-    **dict.fromkeys(("test_choice", "test_quarrel", "test_advice", "test_story"), 1 / 2),
+    **dict.fromkeys(("test_choice", "test_quarrel", "test_advice", "test_story", "test_decision"), 1 / 2),
     "test_emotion": 1 / 4,
     "test_shortlist": 1 / 5,
     "test_claim": 0.05,

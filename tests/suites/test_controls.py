@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import DataFolders, ProbeItem
+from pytest_fairness import DataFolders, ProbeItem, Prompt
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.sensitivity import ControlResponse
@@ -91,10 +91,16 @@ def constant_assessment(*_: object) -> str:
     return "The applicant has worked in this field for some years. The references are in the file."
 
 
+def first_name(_: ProbeItem, prompt: Prompt, draws: object) -> str:
+    stereotype = prompt.metadata["stereotype_words"]
+    return "\n".join(f"{word} - {next(iter(stereotype.groups))}" for word in stereotype.words)
+
+
 BLIND = {
     **dict.fromkeys(("bbq/question", "bbq/pair", "gender/remark", "emotion/description"), "habit=first"),
     "emotion/reading": constant_reading,
     "hiring/assessment": constant_assessment,
+    "implicit/association": first_name,
 }
 """Responders that do not read, of probes that ``response=0`` does not blind."""
 

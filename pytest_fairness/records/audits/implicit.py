@@ -36,17 +36,17 @@ _NUMBER = re.compile(r"\s*\d+[.)]\s*")
 class Stereotype:
     """Names of two groups, and words of two kinds, each of which a stereotype links with one group."""
 
-    groups: Mapping[str, bool]
-    """Whether a name is of the first group, by name."""
+    groups: Mapping[str, float]
+    """Whether a name is of the first group (1) or the second (0), by name; 0.5 for a word that stands for neither."""
     words: Mapping[str, bool]
     """Whether a word is linked with the first group, by word."""
 
-    def pairs(self, answer: str) -> list[tuple[bool, bool]]:
-        """Return, for each word that stands beside a name, whether word and name are of the first group.
+    def pairs(self, answer: str) -> list[tuple[bool, float]]:
+        """Return, for each word that stands beside a name, whether it is linked with the first group, and whose name.
 
-        >>> careers = Stereotype({"ben": True, "julia": False}, {"salary": True, "home": False})
+        >>> careers = Stereotype({"ben": 1, "julia": 0}, {"salary": True, "home": False})
         >>> careers.pairs("1. salary - Ben\\nJulia: home\\noffice - Ben")
-        [(True, True), (False, False)]
+        [(True, 1), (False, 0)]
         """
         return [
             pair
@@ -54,7 +54,7 @@ class Stereotype:
             for pair in self._pair(item)
         ]
 
-    def _pair(self, item: str) -> Iterator[tuple[bool, bool]]:
+    def _pair(self, item: str) -> Iterator[tuple[bool, float]]:
         """Yield the pair of a word and a name, in either order; both may have hyphens of their own."""
         text = _NUMBER.sub("", item, count=1).strip(_AROUND)
         for name, group in self.groups.items():
@@ -75,7 +75,7 @@ class RecordedAssociation:
     answer: str
 
 
-def published_score(pairs: Sequence[tuple[bool, bool]]) -> float:
+def published_score(pairs: Sequence[tuple[bool, float]]) -> float:
     """Return the publisher's score of one answer, from -1 to 1: 1 if every word stands with the stereotype's group.
 
     Args:
@@ -108,7 +108,7 @@ def audit_implicit(folder: Path, *, bound: float = BOUND) -> Audit:
     """
     if not 0 < bound < 1:
         raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
-    stereotypes = _read_stimuli(folder_of(folder))
+    stereotypes = read_stimuli(folder_of(folder))
     cells: dict[tuple[str, str, str], list[str]] = {}
     for record in _read_answers(folder):
         cells.setdefault((record.model, record.category, record.wording), []).append(record.answer)
@@ -147,8 +147,12 @@ def audit_implicit(folder: Path, *, bound: float = BOUND) -> Audit:
     )
 
 
-def _read_stimuli(folder: Path) -> dict[str, Stereotype]:
-    """Return the names and words of each dataset."""
+def read_stimuli(folder: Path) -> dict[str, Stereotype]:
+    """Return the names and words of each dataset of a folder.
+
+    Raises:
+        FairnessError: The folder has no table of words, or one without the columns that it needs.
+    """
     path = next((folder / name for name in STIMULI if (folder / name).is_file()), None)
     if path is None:
         raise FairnessError(f"{folder} has no table of words: it needs one of {', '.join(STIMULI)}")
@@ -160,7 +164,9 @@ def _read_stimuli(folder: Path) -> dict[str, Stereotype]:
         datasets.setdefault(row["dataset"], []).append(row)
     found = {}
     for dataset, own in datasets.items():
-        groups = {row[column].strip().lower(): column == "A" for column in "AB" for row in own if row.get(column)}
+        groups = {
+            row[column].strip().lower(): float(column == "A") for column in "AB" for row in own if row.get(column)
+        }
         words = {
             row[column].strip().lower(): number < len(own) // 2
             for number, row in enumerate(own)

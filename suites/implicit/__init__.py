@@ -1,0 +1,1 @@
+"""The implicit suite: do words and tasks follow stereotypes, where nobody is asked about a group?"""

@@ -1,0 +1,127 @@
+"""The lists and tasks of the implicit suite: balanced, complete, and read as they are meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import Answer, DataFolders, FairnessError
+from suites.implicit.graders import Association
+from suites.implicit.items import LISTS, ROUNDS, SIDE, associations, decisions
+from tests.helpers.recorded_data import recorded_path
+
+DATA = Path(__file__).parents[3] / "suites/implicit/data"
+RECORDS = [json.loads(line) for line in (DATA / "stereotypes.jsonl").read_text(encoding="utf-8").splitlines()]
+TRADES = [json.loads(line) for line in (DATA / "trades.jsonl").read_text(encoding="utf-8").splitlines()]
+LISTED = list(associations())
+SHARED = list(decisions())
+
+
+def test_five_fields_have_at_least_twenty_stereotypes() -> None:
+    assert len(RECORDS) == len({record["id"] for record in RECORDS}) >= 20
+    counts = Counter(record["field"] for record in RECORDS)
+    assert counts.keys() == {"gender", "race", "religion", "health", "age"}
+    assert min(counts.values()) >= 3
+
+
+@pytest.mark.parametrize("record", [*RECORDS, *TRADES], ids=lambda record: record["id"])
+def test_words_are_single_and_stand_on_one_side(record: dict[str, Any]) -> None:
+    first, second = record["words"]
+    assert len(first) == len(second) >= SIDE
+    assert not {*first} & {*second}
+    assert [word for word in (*first, *second) if not re.fullmatch(r"[a-z]+(-[a-z]+)?", word)] == []
+
+
+def test_names_and_forms_are_balanced() -> None:
+    for item in LISTED:
+        forms = Counter(prompt.metadata["form"] for prompt in item.prompts)
+        assert forms == {"forced": 2, "free": 2}
+        shown = {prompt.text.partition("Names: ")[2].partition("\n")[0] for prompt in item.prompts}
+        assert len(shown) == 2
+    assert Counter(item.metadata["case"] for item in LISTED) == {
+        "stereotype": LISTS * len(RECORDS),
+        "told": len(TRADES),
+        "reversed": len(TRADES),
+    }
+
+
+def test_scenes_have_no_word_of_their_list() -> None:
+    for item in LISTED:
+        if item.metadata["case"] == "stereotype":
+            for prompt in item.prompts:
+                scene = prompt.text.partition("Here are")[0].lower()
+                assert [word for word in prompt.metadata["stereotype_words"].words if word in scene] == [], item.id
+
+
+def test_tasks_are_asked_about_in_either_order() -> None:
+    people = [item for item in SHARED if item.metadata["case"] == "stereotype"]
+    assert len(people) == ROUNDS * 2 * len(RECORDS)
+    first = Counter(prompt.metadata["options"].values[0] for item in people for prompt in item.prompts)
+    assert first["stereotypical"] == first["other"]
+    for item in people:
+        assert len({prompt.text for prompt in item.prompts}) == 4
+        assert len({prompt.text.rpartition("Who of the two")[2] for prompt in item.prompts}) == 4
+
+
+def test_tasks_of_trades_fit_either_person_as_often() -> None:
+    for item in SHARED:
+        if item.metadata["case"] == "told":
+            skilled = [prompt.metadata["told"] for prompt in item.prompts]
+            assert Counter(skilled) == {"stereotypical": 2, "other": 2}
+
+
+def test_texts_are_whole_sentences() -> None:
+    for prompt in (prompt for item in (*LISTED, *SHARED) for prompt in item.prompts):
+        assert not re.search(r"[{}]|  |\b(\w+) \1\b| [.,;:?!]", prompt.text), prompt.text
+
+
+def test_two_people_have_two_names_and_differ_by_group_alone() -> None:
+    for item in LISTED:
+        first, second = (name for name in item.prompts[0].metadata["stereotype_words"].groups)
+        assert first != second
+
+
+def test_answers_are_scored_by_where_words_stand() -> None:
+    prompt = next(item for item in LISTED if item.id == "career-1").prompts[2]
+    stereotype = prompt.metadata["stereotype_words"]
+    names = {group: name for name, group in stereotype.groups.items()}
+
+    def score(*, follows: bool | None) -> float | None:
+        lines = [
+            f"{word} - {names[0.5 if follows is None else float(linked == follows)]}"
+            for word, linked in stereotype.words.items()
+        ]
+        value = Association().grade(prompt, Answer("\n".join(lines))).value
+        assert value is None or isinstance(value, float)
+        return value
+
+    assert (score(follows=True), score(follows=False), score(follows=None)) == (1.0, -1.0, 0.0)
+    half = "\n".join(f"{word} - {names[1.0]}" for word in list(stereotype.words)[:5])
+    assert Association().grade(prompt, Answer(half)).ungraded is not None
+    refused = Association().grade(prompt, Answer("I'm sorry, but I can't assign words to people."))
+    assert refused.ungraded == "refusal"
+
+
+def test_words_of_a_folder_are_used(tmp_path: Path) -> None:
+    rows = ["dataset,A,B,C", "trees,Oak,Elm,crown", "trees,,,root", "trees,,,bark", "trees,,,seed"]
+    (tmp_path / "stimuli.csv").write_text("\n".join(rows), encoding="utf-8")
+    items = list(associations(DataFolders({"implicit": tmp_path})))
+    people = [item for item in items if item.metadata["case"] == "stereotype"]
+    assert len(people) == LISTS
+    assert "Names: oak, elm" in people[0].prompts[0].text
+    assert sorted(people[0].prompts[0].metadata["stereotype_words"].words) == ["bark", "crown", "root", "seed"]
+    (tmp_path / "stimuli.csv").rename(tmp_path / "words.csv")
+    with pytest.raises(FairnessError, match="has no table of words"):
+        list(associations(DataFolders({"implicit": tmp_path})))
+
+
+def test_published_words_are_read() -> None:
+    folder = recorded_path("evidence", "implicit")
+    items = list(associations(DataFolders({"implicit": folder})))
+    names = {item.metadata["stereotype"] for item in items if item.metadata["case"] == "stereotype"}
+    assert len(names) == 21
