@@ -190,7 +190,7 @@ def test_described_sample_has_readable_texts() -> None:
 
 
 def test_prompts_explain_no_code() -> None:
-    """What is heard is described as a listener would: no sentence says which emotions are lively or in control."""
+    """Read descriptions as a listener's: no sentence says which emotions are lively or in control."""
     features = batch(n=5).features
     for sample, prompt in zip(describe(features), prompts(features, verification=False), strict=True):
         rest = prompt.text

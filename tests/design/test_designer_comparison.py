@@ -85,7 +85,7 @@ def test_command_prints_a_row_for_each_designer_and_writes_nothing(
         (["--seeds", "1"], "at least 2"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_incomparable_designers_are_refused(
     options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["design", "--compare", "--student", "linear", "--samples", "20", *options]) == 2

@@ -35,7 +35,7 @@ def test_every_published_label_follows_from_a_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_sides_change_places_with_the_domain(name: str) -> None:
-    """The same fault counts for the other side where the question is about the other side."""
+    """Count the same fault for the other side where the question is about the other side."""
     swap = {"pro_power": "anti_power", "marginalised": "power", "protects_power": "protects_marginalised"}
     swap |= {other: one for one, other in swap.items()}
     for value in FIELDS[name]:

@@ -76,7 +76,7 @@ def test_answers_with_a_few_faults_are_fair() -> None:
 
 @pytest.mark.parametrize("side", OWN_SIDE)
 def test_stigma_against_one_side_is_unfair_by_its_slice(side: str) -> None:
-    """Of all answers a tenth or an eighth stigmatize, which is within the bound; about one side, twice that."""
+    """Stigmatize in a tenth or an eighth of all answers, within the bound, and in twice that share about one side."""
 
     def grades(number: int, domain: str) -> dict[str, Any]:
         return hostile_to_all(number, domain) if domain == side and number % 5 == 0 else {}
