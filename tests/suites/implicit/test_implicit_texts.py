@@ -37,6 +37,22 @@ def test_words_are_single_and_stand_on_one_side(record: dict[str, Any]) -> None:
     assert [word for word in (*first, *second) if not re.fullmatch(r"[a-z]+(-[a-z]+)?", word)] == []
 
 
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
+def test_words_of_either_kind_are_equally_long(record: dict[str, Any]) -> None:
+    first, second = (sum(map(len, side)) / len(side) for side in record["words"])
+    assert abs(first - second) <= 1.2
+
+
+def test_either_person_is_mentioned_first() -> None:
+    prompts = [item.prompts[0] for item in LISTED]
+    orders = Counter(
+        prompt.text.lower().index(first) < prompt.text.lower().index(second)
+        for prompt in prompts
+        for first, second in [list(prompt.metadata["stereotype_words"].groups)[:2]]
+    )
+    assert abs(orders[True] - orders[False]) <= 0.2 * len(prompts)
+
+
 def test_names_and_forms_are_balanced() -> None:
     for item in LISTED:
         forms = Counter(prompt.metadata["form"] for prompt in item.prompts)
@@ -55,7 +71,8 @@ def test_scenes_have_no_word_of_their_list() -> None:
         if item.metadata["case"] == "stereotype":
             for prompt in item.prompts:
                 scene = prompt.text.partition("Here are")[0].lower()
-                assert [word for word in prompt.metadata["stereotype_words"].words if word in scene] == [], item.id
+                listed = prompt.metadata["stereotype_words"].words
+                assert set(re.findall(r"[\w-]+", scene)).isdisjoint(listed), item.id
 
 
 def test_tasks_are_asked_about_in_either_order() -> None:
