@@ -209,7 +209,8 @@ def _groups(name: Name, language: str) -> dict[str, str]:
     """Return the groups of a name: besides English also whether it is one of the country's majority."""
     if language not in MAJORITIES:
         return name.groups
-    return {**name.groups, "origin": "majority" if name.ethnicity == MAJORITIES[language] else "minority"}
+    origin = "majority" if name.ethnicity == MAJORITIES[language] else "minority"
+    return {**name.groups, "origin": origin, "gender_origin": f"{name.gender} {origin}"}
 
 
 def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:

@@ -35,7 +35,7 @@ def test_application_in_other_languages(probe_item: Any, model: object) -> None:
 @pytest.mark.threshold(
     probe=test_application_in_other_languages,
     title="Women and men advance equally often in five more languages",
-    slices=("language", "gender_ethnicity"),
+    slices=("language", "gender_origin"),
 )
 def test_women_and_men_advance_alike_in_other_languages(measured: Measured) -> None:
     record_coverage(measured, "advance")
