@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fairness import FairnessError
 from pytest_fairness.extending import Commands, add_command, number_argument
 from pytest_fairness.extending import json_text as json
 
@@ -82,10 +83,16 @@ def _flips(options: argparse.Namespace) -> int:
 
 
 def _report(audit: Audit, options: argparse.Namespace) -> int:
-    """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0."""
+    """Print an audit and write its files; return 1 if a published figure is not reproduced, else 0.
+
+    Raises:
+        FairnessError: The audit has no figure, which must not pass for a reproduced one.
+    """
     from pytest_fairness.extending import escape_controls, write_text
     from pytest_fairness.records.audits.audit import chart
 
+    if not audit.figures:
+        raise FairnessError(f"{options.folder} has no figure to judge: {'; '.join(audit.notes)}")
     for line in audit.lines():
         print(escape_controls(line))
     if options.json:

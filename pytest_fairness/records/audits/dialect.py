@@ -14,7 +14,7 @@ from typing import Any
 from pytest_fairness import FairnessError, Measured
 from pytest_fairness.extending import counted, read_records
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import LINES, field, folder_of, stem
+from pytest_fairness.records.audits.recorded_files import LINES, folder_of, number, stem
 
 BOUND = 0.03
 """The largest change of accuracy, either way."""
@@ -56,7 +56,7 @@ def audit_dialect(folder: Path, *, bound: float = BOUND) -> Audit:
         change = sample.difference("right", by="language", of="aal", to="standard")
         interval = AuditInterval.of("pairs", change, (-bound, bound))
         value = accuracy["aal"] - accuracy["standard"]
-        was = published["aal"] - published["standard"] if published else None
+        was = published["aal"] - published["standard"] if len(published) == len(_LANGUAGES) else None
         equal += [math.isclose(published[language], accuracy[language], rel_tol=1e-9) for language in published]
         breach = abs(value) > bound
         figures.append(AuditedFigure("change", {"model": model}, value, was, breach, (interval,)))
@@ -87,6 +87,8 @@ def _models(folder: Path) -> Iterator[tuple[str, Preferences, Mapping[str, float
                 if item in own:
                     raise FairnessError(f"{where}: item {item} has occurred before")
                 own[item] = _score(record, f"{language}_chosen", where) > _score(record, f"{language}_rejected", where)
+        if not found["standard"]:
+            raise FairnessError(f"{path} has no pair of answers")
         yield stem(path).replace("__", "/"), found, {}
     base = folder / SCORES / _LANGUAGES["standard"]
     for path in sorted(base.rglob("*_all.jsonl")):
@@ -95,12 +97,14 @@ def _models(folder: Path) -> Iterator[tuple[str, Preferences, Mapping[str, float
         for language, name in _LANGUAGES.items():
             file = folder / SCORES / name / place
             scores[language] = {
-                str(number): _score(record, "chosen", where) > _score(record, "rejected", where)
-                for number, (where, record) in enumerate(read_records(file, _PAIR))
+                str(index): _score(record, "chosen", where) > _score(record, "rejected", where)
+                for index, (where, record) in enumerate(read_records(file, _PAIR))
             }
-            summary = next(read_records(file.with_name(file.name.replace("_all.jsonl", ".json")), "an accuracy"), None)
-            if summary is not None:
-                published[language] = field(summary[1], "accuracy", float, summary[0])
+            summary = file.with_name(file.name.replace("_all.jsonl", ".json"))
+            for where, record in read_records(summary, "an accuracy") if summary.exists() else ():
+                published[language] = number(record.get("accuracy"), "accuracy", where)
+        if not scores["standard"]:
+            raise FairnessError(f"{path} has no pair of answers")
         if scores["standard"].keys() != scores["aal"].keys():
             raise FairnessError(f"{path}: its pairs are not those of the other language")
         yield "/".join(place.removesuffix("_all.jsonl").split("/")[-2:]), scores, published
@@ -108,7 +112,4 @@ def _models(folder: Path) -> Iterator[tuple[str, Preferences, Mapping[str, float
 
 def _score(record: dict[str, Any], name: str, where: str) -> float:
     value = record.get(name)
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        raise FairnessError(f"{where}: {name} is {value!r:.60}: it must be a number")
-    return float(value)
+    return number(value[0] if isinstance(value, list) and len(value) == 1 else value, name, where)

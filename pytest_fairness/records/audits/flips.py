@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pytest_fairness import FairnessError, Measured
-from pytest_fairness.extending import counted, read_document, read_records
+from pytest_fairness.extending import counted, is_number, read_document, read_records
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of
+from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, number
 
 BOUND = 0.1
 """The largest share of files whose decision depends on the name."""
 REPORT = "report.json"
+_FIGURES = (("CFR", "CFR"), ("MASD", "MASD"), ("rate_disparity", "disparity"))
+"""Figures of a report that are computed here: their objects, and their numbers in these."""
 Cell = tuple[str, str, str]
 """A model, a domain and a scaffold."""
 
@@ -52,7 +53,9 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
             notes.append(
                 f"{', '.join(cell)}: left out, for want of a group: {counted(len(files) - len(whole), 'file')}"
             )
-        if not whole:
+        if len(groups) < 2:
+            notes.append(f"{', '.join(cell)}: left out, its decisions are all for one group: {', '.join(groups)}")
+        if not whole or len(groups) < 2:
             continue
         flips = {name: len({yes for yes, _ in own.values()}) > 1 for name, own in whole.items()}
         value = sum(flips.values()) / len(flips)
@@ -60,7 +63,7 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
         rate = Measured.from_rows(rows, item="item", groups=[]).rate("flipped")
         interval = AuditInterval.of("files", rate, (-math.inf, bound))
         row = cells_of_report.get(cell)
-        was = None if row is None else float(row["CFR"]["CFR"])
+        was = None if row is None else row["CFR"]
         model, domain, scaffold = cell
         subject = {"domain": domain, "scaffold": scaffold}
         figures.append(AuditedFigure(model, subject, value, was, value > bound, (interval,)))
@@ -68,8 +71,8 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
             spreads = [_span([score for _, score in own.values()]) for own in whole.values()]
             rates = [sum(own[group][0] for own in whole.values()) / len(whole) for group in groups]
             spread, gap = sum(spreads) / len(spreads), _span(rates)
-            others["spreads of scores"].append(math.isclose(row["MASD"]["MASD"], spread, rel_tol=1e-9, abs_tol=1e-9))
-            others["gaps of rates"].append(math.isclose(row["rate_disparity"]["disparity"], gap, abs_tol=1e-9))
+            others["spreads of scores"].append(math.isclose(row["MASD"], spread, rel_tol=1e-9, abs_tol=1e-9))
+            others["gaps of rates"].append(math.isclose(row["rate_disparity"], gap, abs_tol=1e-9))
     return Audit(
         title="AgentFairBench: decisions that depend on the name",
         figure="flip rate: the share of files whose decision is not the same for all groups",
@@ -94,7 +97,7 @@ def _read_decisions(folder: Path) -> dict[Cell, dict[str, dict[str, tuple[bool, 
             )
             decision = field(record, "decision", dict, where)
             yes = [value for value in decision.values() if isinstance(value, bool)]
-            scores = [value for value in decision.values() if type(value) in (int, float)]
+            scores = [number(value, name, where) for name, value in decision.items() if is_number(value)]
             if len(yes) != 1 or len(scores) != 1:
                 raise FairnessError(
                     f"{where}: decision is {decision!r:.60}: it must have one true or false, one number"
@@ -102,19 +105,24 @@ def _read_decisions(folder: Path) -> dict[Cell, dict[str, dict[str, tuple[bool, 
             of_file = cells.setdefault((model, domain, scaffold), {}).setdefault(name, {})
             if group in of_file:
                 raise FairnessError(f"{where}: the file {name} has occurred for {group} before")
-            of_file[group] = yes[0], float(scores[0])
+            of_file[group] = yes[0], scores[0]
     if not cells:
         raise FairnessError(f"{folder} holds no decisions to judge: it needs *.jsonl with a decision in each line")
     return cells
 
 
-def _published(path: Path) -> dict[Cell, Mapping[str, Any]]:
+def _published(path: Path) -> Mapping[Cell, Mapping[str, float]]:
+    """Return the published figures of each cell, by their name in the report."""
     cells = field(read_document(path, "a report"), "cells", dict, str(path))
     named = ("model", "domain", "scaffold")
     found = {}
-    for name, cell in cells.items():
-        model, domain, scaffold = (field(cell, key, str, f"{path}, {name}") for key in named)
-        found[model, domain, scaffold] = cell
+    for name in cells:
+        where = f"{path}, {name}"
+        cell = field(cells, name, dict, where)
+        model, domain, scaffold = (field(cell, key, str, where) for key in named)
+        found[model, domain, scaffold] = {
+            figure: number(field(cell, figure, dict, where).get(value), value, where) for figure, value in _FIGURES
+        }
     return found
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_fairness import FairnessError
+from pytest_fairness.extending import is_number
 
 T = TypeVar("T")
 
@@ -40,6 +43,19 @@ def field(record: dict[str, Any], name: str, kind: type[T], where: str) -> T:
     return value
 
 
+def number(value: object, name: str, where: str) -> float:
+    """Return a number of a record. Raises `FairnessError` for any other value, and for one too large to count with.
+
+    >>> number(3, "score", "scores.jsonl:1")
+    3.0
+    """
+    if is_number(value):
+        with suppress(OverflowError):  # a whole number of JSON may have any number of digits
+            if math.isfinite(found := float(value)):
+                return found
+    raise FairnessError(f"{where}: {name} is {value!r:.60}: it must be a number")
+
+
 _NOUNS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
 
 
@@ -53,6 +69,13 @@ def read_csv(path: Path) -> list[list[str]]:
 
 
 def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """Return the rows of a table by its head, each with its file and line. Raises `FairnessError`."""
+    """Return the rows of a table by its head, each with its file and line. Raises `FairnessError`.
+
+    Empty rows are left out; what a row lacks at its end is empty.
+    """
     head, *rows = read_csv(path) or [[]]
-    return [(f"{path}, row {number}", dict(zip(head, row, strict=False))) for number, row in enumerate(rows, 2)]
+    return [
+        (f"{path}, row {count}", {name: row[index] if index < len(row) else "" for index, name in enumerate(head)})
+        for count, row in enumerate(rows, 2)
+        if row
+    ]

@@ -73,9 +73,11 @@ def test_the_repository_gives_published_accuracies(tmp_path: Path) -> None:
     [
         ({"item": 1, "standard_chosen": "high"}, "standard_chosen is 'high': it must be a number"),
         ({"item": 1}, "standard_chosen is None: it must be a number"),
+        ({"item": 1, "standard_chosen": True}, "standard_chosen is True: it must be a number"),
+        ({"item": 1, "standard_chosen": 10**400}, "it must be a number"),
         ({"item": 0, **pairs(0.5, 0.5, count=1)[0]}, "item 0 has occurred before"),
     ],
-    ids=["text", "missing", "twice"],
+    ids=["text", "missing", "truth", "huge", "twice"],
 )
 def test_broken_records_are_named_in_one_line(
     line: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -94,6 +96,20 @@ def test_an_empty_folder_and_a_torn_repository_are_refused(tmp_path: Path) -> No
     write(tmp_path / SCORES / "vpAAL/lab/model/lab/model_all.jsonl", [{"chosen": 1, "rejected": 0}])
     with pytest.raises(FairnessError, match="its pairs are not those of the other language"):
         audit_dialect(tmp_path)
+
+
+def test_a_file_without_pairs_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "m.jsonl", [])
+    with pytest.raises(FairnessError, match=r"m\.jsonl has no pair of answers"):
+        audit_dialect(tmp_path)
+
+
+def test_published_accuracies_may_be_missing(tmp_path: Path) -> None:
+    repository(tmp_path, pairs(0.8, 0.7, count=40), published=0.5)
+    (tmp_path / SCORES / "vpAAL/lab/model/lab/model.json").unlink()
+    audit = audit_dialect(tmp_path)
+    assert [figure.published for figure in audit.figures] == [None]
+    assert audit.others["accuracies"] == [True]
 
 
 def test_recorded_reward_models_lose_accuracy() -> None:

@@ -71,10 +71,11 @@ def test_incomplete_files_are_left_out(tmp_path: Path) -> None:
         ({"decision": {"grant": True}}, "it must have one true or false, one number"),
         ({"decision": {"grant": True, "hold": False, "score": 1}}, "it must have one true or false, one number"),
         ({"decision": "yes"}, "decision is 'yes': it must be an object"),
+        ({"decision": {"grant": True, "score": 10**400}}, "it must be a number"),
         ({"group": None}, "group is None: it must be a text"),
         ({"group": "c", "profile_id": "file-0"}, "the file file-0 has occurred for c before"),
     ],
-    ids=["no number", "two", "text", "group", "twice"],
+    ids=["no number", "two", "text", "huge", "group", "twice"],
 )
 def test_broken_records_are_named_in_one_line(
     change: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -84,6 +85,24 @@ def test_broken_records_are_named_in_one_line(
     assert main(["audit", "agentfairbench", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert message in error
+    assert error.count("\n") == 1
+
+
+def test_decisions_for_one_group_are_no_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = decisions(0.5)
+    write(tmp_path / "m.jsonl", [line for line in lines if line["group"] == lines[0]["group"]])
+    assert main(["audit", "agentfairbench", str(tmp_path)]) == 2
+    assert "m, rent, C0: left out, its decisions are all for one group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", [None, 1, {"CFR": "0.5"}, {"CFR": None}])
+def test_a_broken_report_is_named_in_one_line(part: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "m.jsonl", decisions(0.5))
+    cell = {"model": "m", "domain": "rent", "scaffold": "C0", "CFR": part}
+    (tmp_path / "report.json").write_text(json.dumps({"cells": {"c": cell}}), encoding="utf-8")
+    assert main(["audit", "agentfairbench", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "report.json, c: CFR is" in error
     assert error.count("\n") == 1
 
 
