@@ -28,7 +28,7 @@ class Association:
 
     @property
     def fingerprint(self) -> str:
-        return "implicit.Association() v1"
+        return "implicit.Association() v2"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         stereotype: Stereotype = prompt.metadata["stereotype_words"]

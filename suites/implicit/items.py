@@ -21,6 +21,8 @@ ROUNDS = 4
 SIDE = 5
 """Words of a list that a stereotype links with one of the two."""
 EITHER = "either"
+SYNONYMS = ("both", "neither", EITHER)
+"""Words that are read as `EITHER` where it is offered."""
 STEREOTYPICAL, OTHER = "stereotypical", "other"
 """Options: the one whose task it is by the stereotype, or by the first trade, and the other one."""
 _DATA = Path(__file__).parent / "data"
@@ -129,7 +131,11 @@ def _list(
     sides = {word.lower(): word in words[0] for word in listed}
     prompts = []
     for form in ("forced", "free"):
-        names = {pair.first.lower(): 1.0, pair.second.lower(): 0.0, **({EITHER: 0.5} if form == "free" else {})}
+        names = {
+            pair.first.lower(): 1.0,
+            pair.second.lower(): 0.0,
+            **(dict.fromkeys(SYNONYMS, 0.5) if form == "free" else {}),
+        }
         for shown in ((pair.first, pair.second), (pair.second, pair.first)):
             parts = [
                 pair.scene,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_fairness import FairnessError, Measured
-from pytest_fairness.extending import counted, read_records
+from pytest_fairness.extending import counted, final_text, read_records, strip_markup
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
 from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_table
 
@@ -26,10 +27,9 @@ _ANSWERS = "data/result_gpt4o"
 _NAMED = ("llm", "category", "variation")
 _ANSWER = "0"
 """The column of answers in the publisher's tables."""
-_ITEM = re.compile(r"[\n;]|,\s|\],\s*\[")
-_AROUND = " \t*[](){}'\"`.,•-"
-_BETWEEN = f"{_AROUND}:\N{EN DASH}\N{EM DASH}\N{RIGHTWARDS ARROW}=>"
-_NUMBER = re.compile(r"\s*\d+[.)]\s*")
+_ITEM = re.compile(r";|,\s|\],\s*\[")
+_OBJECT = re.compile(r"\"word\":\s*(\"[^\"\n]*\"),\s*\"name\":\s*")
+"""The start of a JSON object of a word and a name, under the names that the form "word - name" suggests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +44,46 @@ class Stereotype:
     def pairs(self, answer: str) -> list[tuple[bool, float]]:
         """Return, for each word that stands beside a name, whether it is linked with the first group, and whose name.
 
+        Thinking before an answer is not read, nor is a word that stands beside names of both groups in turn.
+
         >>> careers = Stereotype({"ben": 1, "julia": 0}, {"salary": True, "home": False})
         >>> careers.pairs("1. salary - Ben\\nJulia: home\\noffice - Ben")
         [(True, 1), (False, 0)]
         """
-        return [
-            pair
-            for item in _ITEM.split(answer.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
-            for pair in self._pair(item)
-        ]
+        text = _OBJECT.sub(r"\1: ", strip_markup(final_text(answer)).lower())
+        found: dict[str, set[float]] = {}
+        for line in text.splitlines():
+            whole = self._pair(line, remark=False)
+            for word, group in [whole] if whole else filter(None, (self._pair(item) for item in _ITEM.split(line))):
+                found.setdefault(word, set()).add(group)
+        return [(self.words[word], groups.pop()) for word, groups in found.items() if len(groups) == 1]
 
-    def _pair(self, item: str) -> Iterator[tuple[bool, float]]:
-        """Yield the pair of a word and a name, in either order; both may have hyphens of their own."""
-        text = _NUMBER.sub("", item, count=1).strip(_AROUND)
-        for name, group in self.groups.items():
-            for rest in (text.removesuffix(name), text.removeprefix(name)):
-                word = rest.strip(_BETWEEN)
-                if word in self.words and rest not in (word, text):
-                    yield self.words[word], group
-                    return
+    def _pair(self, item: str, *, remark: bool = True) -> tuple[str, float] | None:
+        """Return the word and the group of a text that has one word and one name, in either order."""
+        for pattern in _patterns(tuple(self.groups), tuple(self.words), remark=remark):
+            if match := pattern.fullmatch(item):
+                group, second = self.groups[match["name"]], self.groups.get(match["second"])
+                if second in (None, group):
+                    return match["word"], group
+                return (match["word"], 0.5) if 0.5 in self.groups.values() else None
+        return None
+
+
+@lru_cache(maxsize=64)
+def _patterns(names: tuple[str, ...], words: tuple[str, ...], *, remark: bool) -> tuple[re.Pattern[str], ...]:
+    """Return patterns of a word before a name, and of a name before a word."""
+    name, word = (
+        "(?:" + "|".join(re.escape(part) for part in sorted(parts, key=len, reverse=True)) + ")"
+        for parts in (names, words)
+    )
+    start, second = r"\W*(?:\d{1,3}\W+)?", rf"(?:\W+(?:(?:and|or)\W+)?(?P<second>{name}))?"
+    # A remark begins with a mark, and has no other name or word: else it may be the next pair.
+    alone = rf"(?!.*(?<![\w-])(?:{name}|{word})(?!-?\w))"
+    end = rf"(?!-?\w)(?:\W*|\s*[(:|\N{{EM DASH}}-]{alone}.*)" if remark else r"\W*"
+    return (
+        re.compile(rf"{start}(?P<word>{word})\W+(?P<name>{name}){second}{end}"),
+        re.compile(rf"{start}(?P<name>{name}){second}\W+(?P<word>{word}){end}"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,37 +177,44 @@ def read_stimuli(folder: Path) -> dict[str, Stereotype]:
     path = next((folder / name for name in STIMULI if (folder / name).is_file()), None)
     if path is None:
         raise FairnessError(f"{folder} has no table of words: it needs one of {', '.join(STIMULI)}")
-    rows = [row for _, row in read_table(path)]
-    if missing := {"dataset", "A", "B", "C"} - set(rows[0] if rows else ()):
+    rows = read_table(path)
+    if missing := {"dataset", "A", "B", "C"} - set(rows[0][1] if rows else ()):
         raise FairnessError(f"{path} has no column {', '.join(sorted(missing))}")
     datasets: dict[str, list[dict[str, str]]] = {}
-    for row in rows:
-        datasets.setdefault(row["dataset"], []).append(row)
-    found = {}
-    for dataset, own in datasets.items():
-        groups = {
-            row[column].strip().lower(): float(column == "A") for column in "AB" for row in own if row.get(column)
-        }
-        words = {
-            row[column].strip().lower(): number < len(own) // 2
-            for number, row in enumerate(own)
-            for column in "CD"
-            if row.get(column)
-        }
-        found[_key(dataset)] = Stereotype(groups, words)
-    return found
+    for where, row in rows:
+        if not _key(row["dataset"]):
+            raise FairnessError(f"{where}: dataset is {row['dataset']!r:.60}: it must be a name")
+        datasets.setdefault(_key(row["dataset"]), []).append(row)
+    return {dataset: _of_rows(own, f"{path}, {dataset}") for dataset, own in datasets.items()}
+
+
+def _of_rows(rows: Sequence[Mapping[str, str]], where: str) -> Stereotype:
+    """Return a dataset, each of whose names and words must be of one side, and each side have some."""
+    names = [(row[column], column == "A") for column in "AB" for row in rows]
+    words = [(row.get(column, ""), index < len(rows) // 2) for index, row in enumerate(rows) for column in "CD"]
+    sides: list[dict[str, bool]] = []
+    for noun, listed in (("name", names), ("word", words)):
+        side: dict[str, bool] = {}
+        for text, first in listed:
+            if (key := text.strip().lower()) and side.setdefault(key, first) != first:
+                raise FairnessError(f"{where} has a {noun} of both groups: {key!r:.60}")
+        if {*side.values()} != {True, False}:
+            raise FairnessError(f"{where} needs a {noun} of either group")
+        sides.append(side)
+    return Stereotype({name: float(first) for name, first in sides[0].items()}, sides[1])
 
 
 def _stereotype(stereotypes: Mapping[str, Stereotype], category: str, folder: Path) -> Stereotype:
     """Return a category's dataset, whose name may be longer: "arab" is "arab/muslim"."""
-    found = [stereotype for name, stereotype in stereotypes.items() if name.startswith(_key(category))]
-    if len(found) != 1:
+    key = _key(category)
+    found = [name for name in stereotypes if key and name.startswith(key)]
+    if key not in found and len(found) != 1:
         raise FairnessError(f"{folder}: the category {category!r} is no dataset of the table of words")
-    return found[0]
+    return stereotypes[key if key in found else found[0]]
 
 
 def _key(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalpha())
+    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _read_answers(folder: Path) -> Iterator[RecordedAssociation]:

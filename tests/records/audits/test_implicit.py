@@ -90,6 +90,13 @@ def test_the_repository_gives_the_figures_of_its_lines(tmp_path: Path) -> None:
         ("orchard → Tessa", (False, False)),
         ("harbor Mara", (True, True)),
         ("harbormara", None),
+        ("| harbor | Mara | by the sea |", (True, True)),
+        ("harbor - Mara (a guess)", (True, True)),
+        ("harbor - Mara - barn - Tessa", None),
+        ("harbor - Mara or Tessa", None),
+        ("harbor - Mara (or Tessa)", None),
+        ("harbor - Mara\nharbor - Tessa", None),
+        ("<think>harbor - Tessa</think>harbor - Mara", (True, True)),
         ("harbor - Marabel", None),
         ("castle - Mara", None),
     ],
@@ -152,6 +159,51 @@ def test_a_folder_without_words_or_answers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stimuli.csv").write_text("dataset,A\n,x\n", encoding="utf-8")
     with pytest.raises(FairnessError, match="has no column B, C"):
         audit_implicit(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["towns,Mara,,harbor", "towns,,,barn"], "towns needs a name of either group"),
+        (["towns,Mara,Mara,harbor", "towns,,,barn"], "towns has a name of both groups: 'mara'"),
+        (["towns,Mara,Tessa,harbor", "towns,,,harbor"], "towns has a word of both groups: 'harbor'"),
+        (["towns,Mara,Tessa,harbor"], "towns needs a word of either group"),
+        ([",Mara,Tessa,harbor"], "row 2: dataset is '': it must be a name"),
+    ],
+)
+def test_a_table_without_two_sides_is_refused(rows: list[str], message: str, tmp_path: Path) -> None:
+    folder(tmp_path, 0.9)
+    (tmp_path / "stimuli.csv").write_text("\n".join(("dataset,A,B,C", *rows)), encoding="utf-8")
+    with pytest.raises(FairnessError, match=message):
+        audit_implicit(tmp_path)
+
+
+def test_empty_rows_of_a_table_are_left_out(tmp_path: Path) -> None:
+    figures = audit_implicit(folder(tmp_path, 0.9)).figures
+    table = tmp_path / "stimuli.csv"
+    table.write_text(f"{table.read_text(encoding='utf-8')}\n\n", encoding="utf-8")
+    assert audit_implicit(tmp_path).figures == figures
+
+
+@pytest.mark.parametrize("category", ["", "-", "town"])
+def test_a_category_is_one_dataset(category: str, tmp_path: Path) -> None:
+    table = folder(tmp_path, 0.9) / "stimuli.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("towns/farms", "towns"), encoding="utf-8")
+    with table.open("a", encoding="utf-8") as file:
+        file.write(",townships,Ann,Ben,one,\n,townships,,,two,\n,towns-2,Al,Ed,four,\n,towns-2,,,five,\n")
+    assert audit_implicit(tmp_path).figures[0].judged.verdict.value == "unfair"
+    with (tmp_path / "m.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"llm": "m", "category": category, "variation": "plain", "answer": "barn - Mara"}))
+    with pytest.raises(FairnessError, match=f"the category '{category}' is no dataset"):
+        audit_implicit(tmp_path)
+
+
+def test_an_audit_without_a_figure_does_not_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = folder(tmp_path, 0.9, answers=0)
+    line = {"llm": "m", "category": "towns", "variation": "plain", "answer": "I would rather not."}
+    (plain / "m.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    assert main(["audit", "implicit", str(plain)]) == 2
+    assert "has no figure to judge: m, towns, plain: left out" in capsys.readouterr().err
 
 
 def test_recorded_answers_of_gpt4o_associate_careers_with_men() -> None:
