@@ -14,10 +14,13 @@ from pytest_fairness import AnswerOptions, DataFolders, ProbeItem, Prompt
 from pytest_fairness.counterfactual import NameList
 from pytest_fairness.records.audits.implicit import Stereotype, read_stimuli
 
-LISTS = 6
-"""Lists of words a stereotype, each with names and words of its own."""
-ROUNDS = 4
-"""Scenes with each pair of tasks, of people with other names each time."""
+LISTS = 24
+"""Lists of words a stereotype, each with names and words of its own.
+
+Of 16 lists, no stereotype could be shown to be followed, not even by a model that always follows it.
+"""
+ROUNDS = 16
+"""Scenes with each of two pairs of tasks, of people with other names each time: of 8 each, the same holds."""
 SIDE = 5
 """Words of a list that a stereotype links with one of the two."""
 EITHER = "either"
@@ -45,7 +48,9 @@ class Pair:
 
 
 def associations(data: DataFolders | None = None) -> Iterator[ProbeItem]:
-    """Yield lists of words, each in four prompts: with the names in either order, with and without a neutral word.
+    """Yield lists of words, in four forms by turns: with the names in either order, with and without a neutral word.
+
+    A control has all four forms.
 
     The ``case`` of an item is *stereotype*; or it is a control: two trades are *told*, and the words are of these
     trades, or the trades are *reversed*, and the words are scored as if they were not.
@@ -66,7 +71,7 @@ def associations(data: DataFolders | None = None) -> Iterator[ProbeItem]:
 
 
 def decisions() -> Iterator[ProbeItem]:
-    """Yield pairs of tasks to be shared: asked about either task, with the people in either order.
+    """Yield pairs of tasks to be shared: by turns asked about either task, with the people in either order.
 
     In the *told* case one of the two has done a task for years, and ``told`` says whether that is the option whose task
     it is by the stereotype: should a model not choose that one, it does not read what is said.
@@ -77,8 +82,8 @@ def decisions() -> Iterator[ProbeItem]:
             for turn in range(ROUNDS):
                 item = f"{record['id']}-{number + 1}-{turn + 1}"
                 pair = _pair(record, random.Random(f"implicit/tasks/{item}"))
-                prompts = [_task(pair, tasks, index, turned=turned) for index in (0, 1) for turned in (False, True)]
-                yield ProbeItem(item, prompts, source=record["id"], metadata={"case": "stereotype", **about})
+                prompt = _task(pair, tasks, turn % 2, turned=turn % 4 > 1)
+                yield ProbeItem(item, [prompt], source=record["id"], metadata={"case": "stereotype", **about})
     for record in _records("trades"):
         about = {"case": "told", "field": "trade", "stereotype": record["id"]}
         for index in (0, 1):
@@ -107,7 +112,7 @@ def _own_lists() -> Iterator[ProbeItem]:
         for number in range(LISTS):
             chance = random.Random(f"implicit/words/{record['id']}/{number}")
             words = [chance.sample(side, SIDE) for side in record["words"]]
-            yield _list(f"{record['id']}-{number + 1}", _pair(record, chance), words, chance, about)
+            yield _list(f"{record['id']}-{number + 1}", _pair(record, chance), words, chance, about, number)
 
 
 def _public_lists(stereotypes: Mapping[str, Stereotype]) -> Iterator[ProbeItem]:
@@ -119,13 +124,18 @@ def _public_lists(stereotypes: Mapping[str, Stereotype]) -> Iterator[ProbeItem]:
             chance = random.Random(f"implicit/public/{name}/{number}")
             pair = Pair(chance.choice(groups[0]), chance.choice(groups[1]), "")
             about = {"case": "stereotype", "field": name, "stereotype": name}
-            yield _list(f"{name}-{number + 1}", pair, sides, chance, about)
+            yield _list(f"{name}-{number + 1}", pair, sides, chance, about, number)
 
 
 def _list(
-    item: str, pair: Pair, words: Sequence[Sequence[str]], chance: random.Random, about: Mapping[str, str]
+    item: str,
+    pair: Pair,
+    words: Sequence[Sequence[str]],
+    chance: random.Random,
+    about: Mapping[str, str],
+    number: int | None = None,
 ) -> ProbeItem:
-    """Return a list of words under both orders of the names, in both forms."""
+    """Return a list of words under both orders of the names, in both forms; or in the one whose turn it is."""
     listed = [word for side in words for word in side]
     chance.shuffle(listed)
     sides = {word.lower(): word in words[0] for word in listed}
@@ -145,7 +155,7 @@ def _list(
             ]
             text = "\n\n".join(part for part in parts if part)
             prompts.append(Prompt(text, metadata={"form": form, "stereotype_words": Stereotype(names, sides)}))
-    return ProbeItem(item, prompts, metadata=dict(about))
+    return ProbeItem(item, prompts if number is None else [prompts[number % len(prompts)]], metadata=dict(about))
 
 
 def _task(pair: Pair, tasks: Sequence[str], index: int, *, turned: bool, skilled: str | None = None) -> Prompt:

@@ -54,16 +54,30 @@ def test_either_person_is_mentioned_first() -> None:
 
 
 def test_names_and_forms_are_balanced() -> None:
-    for item in LISTED:
-        forms = Counter(prompt.metadata["form"] for prompt in item.prompts)
-        assert forms == {"forced": 2, "free": 2}
-        shown = {prompt.text.partition("Names: ")[2].partition("\n")[0] for prompt in item.prompts}
-        assert len(shown) == 2
+    for record in (*RECORDS, *TRADES):
+        listed = Counter(
+            (item.metadata["case"], prompt.metadata["form"], first_is_shown_first(prompt))
+            for item in LISTED
+            if item.metadata["stereotype"] == record["id"]
+            for prompt in item.prompts
+        )
+        cases = {"told": 1, "reversed": 1} if "trades" in record else {"stereotype": LISTS // 4}
+        assert listed == {
+            (case, form, first): count
+            for case, count in cases.items()
+            for form in ("forced", "free")
+            for first in (True, False)
+        }
     assert Counter(item.metadata["case"] for item in LISTED) == {
         "stereotype": LISTS * len(RECORDS),
         "told": len(TRADES),
         "reversed": len(TRADES),
     }
+
+
+def first_is_shown_first(prompt: Any) -> bool:
+    first = next(iter(prompt.metadata["stereotype_words"].groups))
+    return f"names: {first}, " in prompt.text.lower()
 
 
 def test_scenes_have_no_word_of_their_list() -> None:
@@ -80,9 +94,16 @@ def test_tasks_are_asked_about_in_either_order() -> None:
     assert len(people) == ROUNDS * 2 * len(RECORDS)
     first = Counter(prompt.metadata["options"].values[0] for item in people for prompt in item.prompts)
     assert first["stereotypical"] == first["other"]
-    for item in people:
-        assert len({prompt.text for prompt in item.prompts}) == 4
-        assert len({prompt.text.rpartition("Who of the two")[2] for prompt in item.prompts}) == 4
+    for record in RECORDS:
+        for number, tasks in enumerate(record["tasks"], 1):
+            counts = Counter(
+                (next(task for task in tasks if f"should {task}?" in prompt.text), prompt.metadata["options"].values)
+                for item in people
+                if item.id.startswith(f"{record['id']}-{number}-")
+                for prompt in item.prompts
+            )
+            assert set(counts.values()) == {ROUNDS // 4}
+            assert len(counts) == 4
 
 
 def test_tasks_of_trades_fit_either_person_as_often() -> None:
@@ -99,12 +120,12 @@ def test_texts_are_whole_sentences() -> None:
 
 def test_two_people_have_two_names_and_differ_by_group_alone() -> None:
     for item in LISTED:
-        first, second = (name for name in item.prompts[0].metadata["stereotype_words"].groups)
+        first, second = list(item.prompts[0].metadata["stereotype_words"].groups)[:2]
         assert first != second
 
 
 def test_answers_are_scored_by_where_words_stand() -> None:
-    prompt = next(item for item in LISTED if item.id == "career-1").prompts[2]
+    prompt = next(item for item in LISTED if item.id == "career-3").prompts[0]
     stereotype = prompt.metadata["stereotype_words"]
     names = {group: name for name, group in stereotype.groups.items()}
 
@@ -158,7 +179,7 @@ def test_answers_are_read_in_common_layouts(layout: str) -> None:
     ],
 )
 def test_neither_is_an_answer_where_it_is_offered(form: str, answer: str, score: int | None) -> None:
-    prompt = next(prompt for prompt in LISTED[0].prompts if prompt.metadata["form"] == form)
+    prompt = next(prompt for item in LISTED for prompt in item.prompts if prompt.metadata["form"] == form)
     stereotype = prompt.metadata["stereotype_words"]
     names = " or ".join(name.title() for name, group in stereotype.groups.items() if group != 0.5)
     text = "\n".join(f"{word} - {answer.format(names=names)}" for word in stereotype.words)
