@@ -195,6 +195,9 @@ class Selection:
                 continue
             overall = f"{missing.sum():,.0f} of all {len(missing):,} attempts are ungraded for {outcome}"
             whole = float(missing.mean()), overall
+            # test_ungraded_slice_without_groups_is_unmeasured
+            if whole[0] > MOST_UNGRADED_AT_ALL:
+                most = max(most, whole, key=lambda one: one[0])
             for by in sorted(self.columns.group_attributes):
                 attribute = self.columns.attribute(by)
                 codes = attribute.codes[self.rows]

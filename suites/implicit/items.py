@@ -19,7 +19,7 @@ LISTS = 24
 
 Of 16 lists, no stereotype could be shown to be followed, not even by a model that always follows it.
 """
-ROUNDS = 16
+ROUNDS = 20
 """Scenes with each of two pairs of tasks, of people with other names each time: of 8 each, the same holds."""
 SIDE = 5
 """Words of a list that a stereotype links with one of the two."""

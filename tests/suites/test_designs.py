@@ -34,8 +34,8 @@ def study(name: str) -> Study:
     return next(one for one in STUDIES if one.name == name)
 
 
-SAMPLED = ("gender/remark", "gender/quarrel", "gender/choice", "bbq/question", "hiring/shortlist")
-"""Probes whose options are people, where order and mention matter."""
+SAMPLED = ("gender/quarrel", "gender/choice", "bbq/question", "hiring/shortlist", "implicit/decision")
+"""Probes whose options are people, where order and mention matter, and whose thresholds are no levels."""
 
 
 WITHOUT_CHOICE = ("refusing", "yes", "no")
@@ -74,7 +74,7 @@ def test_responder_without_bias_is_not_unfair(name: str, responder: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLED)
+@pytest.mark.parametrize("name", ["gender/remark", *SAMPLED])
 def test_planted_bias_is_unfair(name: str) -> None:
     verdicts = verdicts_on(name, "planted")
     assert set(verdicts.values()) == {"unfair"}, verdicts
