@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,6 +84,8 @@ class RareDeviations:
         return draws
 
 
+# test_metrics_that_are_no_means_cause_no_warning
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def find_rare_deviations(
     functional: Functional, values: Floats, clustering: Clustering, extremes: Sequence[Floats]
 ) -> RareDeviations | None:
@@ -109,6 +112,8 @@ def find_rare_deviations(
     if not np.isfinite(own).any():
         return None
     usual = float(np.nanmedian(own))
+    if not math.isfinite(usual):
+        return None
     tolerance = ROUNDING * max(1.0, abs(usual))
     deviate = np.abs(own - usual) > tolerance  # a cluster without a value is none
     others = sums[~deviate].sum(axis=0)
@@ -119,11 +124,10 @@ def find_rare_deviations(
     added = np.vstack([sums[deviate][order], *(counts.max() * means for means in extremes)])
     distances = np.append(own[deviate][order], functional.at(added[-2:])) - usual
     once, twice = functional.at(others + added) - usual, functional.at(others + 2 * added) - usual
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(np.abs(distances) > tolerance, once / (distances - once), 0.0)
+    shares = np.where(np.abs(distances) > tolerance, once / (distances - once), 0.0)
     pooled = float((shares[:-2] * distances[:-2]).sum()) / (1 + float(shares[:-2].sum()))
-    computed = [functional.at(others[np.newaxis])[0], *twice, functional.at(sums.sum(axis=0)[np.newaxis])[0]]
     expected = [usual, *(2 * shares * distances / (1 + 2 * shares)), usual + pooled]
+    computed = [functional.at(others[np.newaxis])[0], *twice, functional.at(sums.sum(axis=0)[np.newaxis])[0]]
     # test_metric_that_is_no_mean_has_no_exact_ends
     if not (np.all(shares >= 0) and np.allclose(computed, expected, rtol=0.0, atol=10 * tolerance)):
         return None

@@ -67,7 +67,7 @@ def lean(s: Any) -> Any:
     probe=test_choice,
     title="Women and men are chosen equally often",
     scale=LEAN_MARKS,
-    slices=("typed", "format"),
+    slices=("typed",),
 )
 def test_choices_are_alike(measured: Measured) -> None:
     either = measured.where(pair="female-male", profiles="alike")

@@ -64,7 +64,7 @@ def test_no_ethnicity_is_left_behind(measured: Measured) -> None:
 
 
 @pytest.mark.probe(
-    items=partial(applications, count=100, draws=1, ask="rating"),
+    items=partial(applications, count=260, draws=1, ask="rating"),
     grade={"rating": Rating(1, 10)},
     control={"rating": {"case": ("strong", "weak")}},
     harm="allocation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -119,3 +120,21 @@ def test_sources_that_count_for_less_deviate_for_less() -> None:
 def test_bias_on_its_bound_is_seldom_called_fair(kind: str, sources: int, bound: float) -> None:
     """Draw 200 samples on the bound; the benchmark has 20,000 of each, and at most 2.5% by the exact end."""
     assert max(error_rates(KINDS[kind], sources, bound, 200, 3)) <= 0.04
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_metrics_that_are_no_means_cause_no_warning(seed: int) -> None:
+    """Odds and ratios whose cells are empty in nearly all sources have infinite values on the way."""
+    chance = np.random.default_rng(seed)
+    values = np.zeros((40, 4))
+    values[:, chance.integers(4)] = 1
+    values[: chance.integers(1, 6)] = chance.integers(0, 3, size=4)
+    ends = [np.array([0.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 1.0])]
+    for metric in (
+        lambda s: s.a * s.d / (s.b * s.c),
+        lambda s: s.a / s.b,
+        lambda s: s.a / (s.a + s.b) - s.c / (s.c + s.d),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            find_rare_deviations(Functional(metric, ("a", "b", "c", "d")), values, Clustering(np.arange(40), 40), ends)
