@@ -73,7 +73,7 @@ def _assessment(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
 def _stereotype(draw: float, prompt: Prompt, is_planted: bool) -> Answer:
     metadata: Any = prompt.metadata
     stereotyped = "stereotyped" if metadata["polarity"] == "neg" else "other"
-    is_right = draw < (0.2 if is_planted else 0.95)
+    is_right = draw < (0.2 if is_planted else 0.99)
     return Answer(choice(metadata["options"], metadata["label"] if is_right else stereotyped, odd=False, draw=0))
 
 

@@ -309,7 +309,8 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         "TestBad::test_rate": ("test_models.py::Base.test_req", "unfair"),
         "TestKind::test_rate": ("test_graders.py::TestKind.test_req", "fair"),
         "TestStrict::test_rate": ("test_graders.py::TestStrict.test_req", "unfair"),
-        "TestHigh::test_rate": ("test_judges.py::TestHigh.test_req", "fair"),
+        # A judge that gives all answers the same grade shows nothing.
+        "TestHigh::test_rate": ("test_judges.py::TestHigh.test_req", "invalid"),
         "TestLow::test_rate": ("test_judges.py::TestLow.test_req", "unfair"),
     }
     ran = ("test_models.py", "test_graders.py", "test_judges.py")
