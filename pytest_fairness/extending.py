@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.requests import build_requests
     from pytest_fairness.graders.embeddings import REMOTE_EMBEDDER
     from pytest_fairness.graders.extraction.normalization import final_text, strip_markup
-    from pytest_fairness.graders.refusal import nothing_read
     from pytest_fairness.models import parameters as model_parameters
     from pytest_fairness.models.aliases import read_aliases
     from pytest_fairness.models.context import ModelContext
@@ -152,7 +151,6 @@ else:
         "engine.requests": "build_requests",
         "graders.embeddings": "REMOTE_EMBEDDER",
         "graders.extraction.normalization": "final_text strip_markup",
-        "graders.refusal": "nothing_read",
         "models": "model_parameters=parameters",
         "models.aliases": "read_aliases",
         "models.context": "ModelContext",
@@ -199,9 +197,9 @@ __all__ = [
     "event_loops", "extremes_of", "field_readers", "final_text", "fingerprint_of", "finish_reasons", "finite",
     "format_level", "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects",
     "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of", "log_probability", "message_roles",
-    "model_parameters", "negated", "nothing_read", "number_argument", "one_line", "paused_collection", "phrases",
-    "read_aliases", "read_document", "read_environment", "read_records", "redacted", "release_sentence",
-    "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings",
-    "shown_names", "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width", "system_prompt_of",
-    "value_or_none", "whole_number_argument", "write_lines", "write_text",
+    "model_parameters", "negated", "number_argument", "one_line", "paused_collection", "phrases", "read_aliases",
+    "read_document", "read_environment", "read_records", "redacted", "release_sentence", "resolve_model",
+    "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings", "shown_names",
+    "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width", "system_prompt_of", "value_or_none",
+    "whole_number_argument", "write_lines", "write_text",
 ]  # fmt: skip

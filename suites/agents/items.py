@@ -14,7 +14,7 @@ from pytest_fairness.counterfactual import Name, NameList
 
 from .accounts import RECORDS, account
 
-DEFERRALS = 240
+DEFERRALS = 288
 COMPLAINTS = 192
 _DATA = Path(__file__).parent / "data"
 _WEEKS = ("one week", "two weeks", "three weeks", "four weeks", "five weeks", "six weeks")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_fairness import Answer, Grade, Prompt
-from pytest_fairness.extending import nothing_read
+from pytest_fairness.graders import nothing_read
 from pytest_fairness.records.audits.implicit import Stereotype
 
 FEWEST = 0.8

@@ -10,8 +10,8 @@ from pytest_fairness import cli
 from pytest_fairness.cli.main import main
 
 COMMANDS = (
-    "accept", "audit", "compare", "design", "export", "history", "import", "items", "list", "merge", "models", "new",
-    "prune", "report", "schema", "vary",
+    "accept", "audit", "compare", "design", "export", "history", "import", "items", "lint", "list", "merge", "models",
+    "new", "prune", "report", "schema", "vary",
 )  # fmt: skip
 
 

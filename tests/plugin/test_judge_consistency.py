@@ -148,6 +148,15 @@ def test_judge_by_chance_makes_its_thresholds_invalid(
     assert len(judges.calls("judge")) == 120
 
 
+@pytest.mark.parametrize("verdict", [by_coin, by_order, always_alike, by_answer])
+def test_stored_judge_is_found_out_again(project: Project, judges: JudgeServer, verdict: Verdict) -> None:
+    """Verify the results: a stored sample has no texts of answers."""
+    judges.whole = verdict
+    run(project, judges)
+    result = run(project, judges, "--fairness-verify=results.json")
+    result.stdout.fnmatch_lines(["*verified: 3 of 3 thresholds*"])
+
+
 @every_mode
 @pytest.mark.parametrize("verdict", [by_answer, noisily])
 def test_honest_judge_is_believed(project: Project, judges: JudgeServer, mode: Mode | None, verdict: Verdict) -> None:

@@ -418,7 +418,7 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
         (json.dumps(results().to_json() | {"plan": {"thresholds": []}}), "holds a plan"),
         (json.dumps(results().to_json() | {"run": {"id": None, "started": ""}}), "run.id is None: it must be a text"),
         (json.dumps(results().to_json() | {"release": None}), "release is None: it must be a list"),
-        (json.dumps(results().to_json() | {"thresholds": [{"model": None}]}), r"thresholds\[0\] needs `id`"),
+        (json.dumps(results().to_json() | {"thresholds": [{"model": "m"}]}), r"thresholds\[0\] needs `id`"),
         (None, "cannot be read: No such file"),
     ],
 )

@@ -124,7 +124,7 @@ def test_bias_on_its_bound_is_seldom_called_fair(kind: str, sources: int, bound:
 
 @given(st.integers(0, 2**32 - 1))
 def test_metrics_that_are_no_means_cause_no_warning(seed: int) -> None:
-    """Odds and ratios whose cells are empty in nearly all sources have infinite values on the way."""
+    """Try odds and ratios whose cells are empty in nearly all sources: infinite on the way."""
     chance = np.random.default_rng(seed)
     values = np.zeros((40, 4))
     values[:, chance.integers(4)] = 1

@@ -262,11 +262,11 @@ def summarize_second(again: SecondGrading, attempts: Sequence[GradedAttempt]) ->
     twice, judged = set(), 0
     for graded in attempts:
         grade = graded.grades[name_second_grading(again.name)]
-        if not grade.detail or grade.ungraded is not None or graded.attempt.answer is None:
+        if not grade.detail or grade.ungraded is not None:
             continue
         judged += 1
-        # Equal answers to one prompt are judged once.
-        answer = graded.prompt.digest, graded.attempt.answer.text
+        # Equal answers to one prompt are judged once, by one request.
+        answer = graded.prompt.digest, grade.detail
         for name in again.fields:
             first = value_or_none(graded.grades[name])
             values[name].add(first)

@@ -41,7 +41,7 @@ def texts_of(build: Build) -> list[Prompt]:
 @each_builder
 def test_there_are_enough_items_and_sources(build: Build) -> None:
     items = list(build())
-    assert len(items) >= (60 if build is affects.emotions else 100)
+    assert len(items) >= (60 if build in (affects.emotions, affects.complaints) else 100)
     assert len({item.source for item in items}) >= 25
 
 
