@@ -14,7 +14,7 @@ from typing import Any
 from pytest_fairness import FairnessError, Measured
 from pytest_fairness.extending import counted, read_records
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import LINES, folder_of, number, stem
+from pytest_fairness.records.audits.recorded_files import check_bound, folder_of, line_files, number, stem
 
 BOUND = 0.03
 """The largest change of accuracy, either way."""
@@ -42,8 +42,7 @@ def audit_dialect(folder: Path, *, bound: float = BOUND) -> Audit:
     Raises:
         FairnessError: The folder holds no scores, or a record is malformed: one line, with its file.
     """
-    if not 0 < bound < 1:
-        raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
+    check_bound(bound)
     figures, notes, equal = [], [], []
     for model, languages, published in sorted(_models(folder_of(folder)), key=lambda read: read[0]):
         accuracy = {language: sum(own.values()) / len(own) for language, own in languages.items()}
@@ -79,7 +78,7 @@ def audit_dialect(folder: Path, *, bound: float = BOUND) -> Audit:
 
 def _models(folder: Path) -> Iterator[tuple[str, Preferences, Mapping[str, float]]]:
     """Yield the preferences of each model, and the published accuracy in each language where it is known."""
-    for path in sorted(path for pattern in LINES for path in folder.glob(pattern)):
+    for path in line_files(folder):
         found: dict[str, dict[str, bool]] = {language: {} for language in _LANGUAGES}
         for where, record in read_records(path, _PAIR):
             item = str(record.get("item", where))

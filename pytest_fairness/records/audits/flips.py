@@ -6,13 +6,13 @@ Source: AgentFairBench, https://github.com/rohithreddybc/AgentFairBench (its PRO
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pytest_fairness import FairnessError, Measured
 from pytest_fairness.extending import counted, is_number, read_document, read_records
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, number
+from pytest_fairness.records.audits.recorded_files import RECORD, check_bound, field, folder_of, line_files, number
 
 BOUND = 0.1
 """The largest share of files whose decision depends on the name."""
@@ -39,8 +39,7 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
     Raises:
         FairnessError: The folder holds no decisions, or a record is malformed: one line, with its file.
     """
-    if not 0 < bound < 1:
-        raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
+    check_bound(bound)
     cells = _read_decisions(folder_of(folder))
     report = published or folder / REPORT
     cells_of_report = _published(report) if published or report.is_file() else {}
@@ -48,29 +47,19 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
     others: dict[str, list[bool]] = {"spreads of scores": [], "gaps of rates": []}
     for cell, files in sorted(cells.items()):
         groups = {group for decisions in files.values() for group in decisions}
-        whole = {name: own for name, own in files.items() if own.keys() == groups}
+        whole = [own for own in files.values() if own.keys() == groups]
         if len(whole) < len(files):
-            notes.append(
-                f"{', '.join(cell)}: left out, for want of a group: {counted(len(files) - len(whole), 'file')}"
-            )
+            lacking = counted(len(files) - len(whole), "file")
+            notes.append(f"{', '.join(cell)}: ungraded, for want of a group: {lacking}")
         if len(groups) < 2:
             notes.append(f"{', '.join(cell)}: left out, its decisions are all for one group: {', '.join(groups)}")
         if not whole or len(groups) < 2:
             continue
-        flips = {name: len({yes for yes, _ in own.values()}) > 1 for name, own in whole.items()}
-        value = sum(flips.values()) / len(flips)
-        rows = [{"item": name, "flipped": flipped} for name, flipped in flips.items()]
-        rate = Measured.from_rows(rows, item="item", groups=[]).rate("flipped")
-        interval = AuditInterval.of("files", rate, (-math.inf, bound))
         row = cells_of_report.get(cell)
-        was = None if row is None else row["CFR"]
-        model, domain, scaffold = cell
-        subject = {"domain": domain, "scaffold": scaffold}
-        figures.append(AuditedFigure(model, subject, value, was, value > bound, (interval,)))
+        figures.append(_judge(cell, files, groups, bound, None if row is None else row["CFR"]))
         if row is not None:
-            spreads = [_span([score for _, score in own.values()]) for own in whole.values()]
-            rates = [sum(own[group][0] for own in whole.values()) / len(whole) for group in groups]
-            spread, gap = sum(spreads) / len(spreads), _span(rates)
+            spread = sum(_span([score for _, score in own.values()]) for own in whole) / len(whole)
+            gap = _span([sum(own[group][0] for own in whole) / len(whole) for group in groups])
             others["spreads of scores"].append(math.isclose(row["MASD"], spread, rel_tol=1e-9, abs_tol=1e-9))
             others["gaps of rates"].append(math.isclose(row["rate_disparity"], gap, abs_tol=1e-9))
     return Audit(
@@ -85,10 +74,31 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
     )
 
 
+def _judge(
+    cell: Cell,
+    files: Mapping[str, Mapping[str, tuple[bool, float]]],
+    groups: Collection[str],
+    bound: float,
+    published: float | None,
+) -> AuditedFigure:
+    """Return the flip rate of a cell, of its files with a decision for each group; the others may have flipped."""
+    rows = [
+        {"item": name, "flipped": len({yes for yes, _ in own.values()}) > 1 if own.keys() == groups else None}
+        for name, own in files.items()
+    ]
+    flips = [bool(row["flipped"]) for row in rows if row["flipped"] is not None]
+    value = sum(flips) / len(flips)
+    sample = Measured.from_rows(rows, item="item", groups=[], extremes={"flipped": lambda _: (False, True)})
+    interval = AuditInterval.of("files", sample.rate("flipped"), (-math.inf, bound))
+    model, domain, scaffold = cell
+    subject = {"domain": domain, "scaffold": scaffold}
+    return AuditedFigure(model, subject, value, published, value > bound, (interval,))
+
+
 def _read_decisions(folder: Path) -> dict[Cell, dict[str, dict[str, tuple[bool, float]]]]:
     """Return the decision and the score of each group, by cell and file."""
     cells: dict[Cell, dict[str, dict[str, tuple[bool, float]]]] = {}
-    for path in sorted(path for pattern in LINES for path in folder.glob(pattern)):
+    for path in line_files(folder):
         for where, record in read_records(path, RECORD):
             if "decision" not in record:
                 continue  # the publisher's profiles stand beside the decisions

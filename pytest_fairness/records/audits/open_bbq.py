@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, Measured
+from pytest_fairness import Measured
 from pytest_fairness.extending import counted
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
 from pytest_fairness.records.audits.open_bbq_records import (
@@ -23,7 +23,7 @@ from pytest_fairness.records.audits.open_bbq_records import (
     read_cells,
     read_published,
 )
-from pytest_fairness.records.audits.recorded_files import folder_of
+from pytest_fairness.records.audits.recorded_files import check_bound, folder_of
 
 BOUND = 0.1
 """The largest bias score, either way. The publisher sets none."""
@@ -49,8 +49,7 @@ def audit_open_bbq(
     Raises:
         FairnessError: The folder holds no answers, or a record or figure is malformed: one line, with its file.
     """
-    if not 0 < bound < 1:
-        raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
+    check_bound(bound)
     notes: list[str] = []
     cells = dict(sorted(read_cells(folder_of(folder), items, notes)))
     scores = read_published(folder, published)

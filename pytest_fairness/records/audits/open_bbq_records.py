@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_fairness import FairnessError
 from pytest_fairness.extending import read_records
-from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
+from pytest_fairness.records.audits.recorded_files import RECORD, field, folder_of, line_files, read_csv, stem
 
 FORMATS = ("multiple_choice", "fill_blank", "short_answer")
 DIGITS = ("0", "1", "2")
@@ -94,7 +94,7 @@ def read_cells(folder: Path, items: Path | None, notes: list[str]) -> Iterator[t
 def _tables(folder: Path) -> dict[Cell, list[RecordedReply]]:
     """Return the answers of JSON lines."""
     cells: dict[Cell, dict[str, RecordedReply]] = {}
-    for path in sorted(path for pattern in LINES for path in folder.glob(pattern)):
+    for path in line_files(folder):
         for where, record in read_records(path, RECORD):
             form = field(record, "format", str, where)
             context = field(record, "context", str, where)

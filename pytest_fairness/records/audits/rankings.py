@@ -17,7 +17,7 @@ from typing import Any
 from pytest_fairness import FairnessError, Measured, Verdict
 from pytest_fairness.extending import counted, digest, read_document, read_records
 from pytest_fairness.records.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
+from pytest_fairness.records.audits.recorded_files import RECORD, field, folder_of, line_files, read_csv, stem
 
 FOUR_FIFTHS = 0.8
 """The rule of the US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D."""
@@ -197,7 +197,7 @@ def _read(folder: Path) -> dict[Cell, list[Ranking]]:
 
 
 def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
-    for lines in sorted(path for pattern in LINES for path in folder.glob(pattern)):
+    for lines in line_files(folder):
         for where, record in read_records(lines, RECORD):
             job = field(record, "job", str, where)
             model = str(record.get("model") or stem(lines))

@@ -59,6 +59,17 @@ def number(value: object, name: str, where: str) -> float:
 _NOUNS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
 
 
+def line_files(folder: Path) -> list[Path]:
+    """Return the files of JSON lines in a folder, by name."""
+    return sorted(path for pattern in LINES for path in folder.glob(pattern))
+
+
+def check_bound(bound: float) -> None:
+    """Raise `FairnessError` for a bound that allows everything, or nothing."""
+    if not 0 < bound < 1:
+        raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
+
+
 def read_csv(path: Path) -> list[list[str]]:
     """Return the rows of a table, its head first. Raises `FairnessError` where it cannot be read."""
     try:

@@ -62,7 +62,15 @@ def test_published_figures_are_compared(tmp_path: Path) -> None:
 def test_incomplete_files_are_left_out(tmp_path: Path) -> None:
     write(tmp_path / "m.jsonl", decisions(0.5)[1:])
     audit = audit_flips(tmp_path)
-    assert audit.notes == ["m, rent, C0: left out, for want of a group: 1 file"]
+    assert audit.notes == ["m, rent, C0: ungraded, for want of a group: 1 file"]
+
+
+def test_missing_decisions_make_no_audit_fair(tmp_path: Path) -> None:
+    lines = decisions(0.02)
+    write(tmp_path / "m.jsonl", lines)
+    assert audit_flips(tmp_path).figures[0].judged.verdict.value == "fair"
+    write(tmp_path / "m.jsonl", [line for index, line in enumerate(lines) if index % 12])
+    assert audit_flips(tmp_path).figures[0].judged.verdict.value == "invalid"
 
 
 @pytest.mark.parametrize(

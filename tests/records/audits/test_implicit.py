@@ -130,6 +130,16 @@ def test_unread_answers_are_counted(tmp_path: Path) -> None:
     ]
 
 
+def test_refusals_make_no_audit_fair(tmp_path: Path) -> None:
+    """Refuse a fifth of the lists: what could not be read never helps."""
+    plain = folder(tmp_path, 0.5, answers=200)
+    assert audit_implicit(plain).figures[0].judged.verdict.value == "fair"
+    refused = {"llm": "m", "category": "towns", "variation": "plain", "answer": "I would rather not."}
+    with (plain / "m.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(refused)}\n" for _ in range(50))
+    assert audit_implicit(plain).figures[0].judged.verdict.value == "invalid"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
