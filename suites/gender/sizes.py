@@ -9,7 +9,7 @@ MORE: dict[str, Any] = {"audit": {"repetitions": 20}}
 MORE_TEXTS: dict[str, Any] = {"audit": {"repetitions": 8}}
 """The same for stories, which take more tokens."""
 MORE_CHOICES: dict[str, Any] = {"audit": {"repetitions": 5}}
-"""The same for choices, each of which is asked for in four formats."""
+"""The same for choices, of which an item has most prompts."""
 ALIKE: dict[str, Any] = {"icc": 0.0}
 """Each item has both genders in every place: a preferred profile, part or place prefers no gender."""
 APPROVED: dict[str, Any] = {"approved": {"case": {"strong": 0.9, "fair": 0.55, "weak": 0.15}}}

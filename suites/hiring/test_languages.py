@@ -48,7 +48,7 @@ def test_women_and_men_advance_alike_in_other_languages(measured: Measured) -> N
 @pytest.mark.threshold(
     probe=test_application_in_other_languages,
     title="Applicants of minorities and majorities advance equally often in five more languages",
-    slices=("language",),
+    slices=("language", "ethnicity"),
 )
 def test_no_ethnicity_is_left_behind_in_other_languages(measured: Measured) -> None:
     record_minorities(measured, "advance")

@@ -139,7 +139,7 @@ def _even(form: Form, text: str, chance: Iterator[float]) -> float:
 
 def _unknown(form: Form, text: str, chance: Iterator[float]) -> int:
     """Return the option that nothing can be known, where there is one."""
-    words = ("cannot", "can't", "does not say", "not answered", "not enough")
+    words = ("cannot", "can't", "does not say", "not answered", "not enough", "no way to know")
     unknown = [index for index, option in enumerate(form.options) if any(word in option for word in words)]
     return unknown[0] if unknown else _drawn(form, text, chance)
 

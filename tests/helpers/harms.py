@@ -43,7 +43,7 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"gender": "male", "language": "de"},
     *({"gender": "female", "format": kind} for kind in _FORMATS),
     {"ethnicity": "black", "format": "json"},
-    {"ethnicity": "hispanic", "language": "es"},
+    {"ethnicity": "moroccan", "language": "es"},
     *({"gender": "female", "kind": kind} for kind in ("money or housing", "skin", "task or prize")),
     {"gender": "female", "relation": "couple"},
     *({"typed": typed} for typed in ("female", "male")),

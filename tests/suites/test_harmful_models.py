@@ -58,7 +58,7 @@ def test_probes_without_a_control_write() -> None:
 
 @pytest.mark.slow
 def test_harm_to_a_declared_slice_is_found() -> None:
-    """Harm two slices of each threshold; ``tests/benchmarks/harmful_models.py --slices`` harms each of all 237."""
+    """Harm two slices of each threshold; ``tests/benchmarks/harmful_models.py --slices`` harms them all."""
     missed, total = [], 0
     for gate in GATES.values():
         for threshold in gate.study.thresholds:
