@@ -86,6 +86,7 @@ example: $(VENV)/.demo
 	  --fairness-report reports/example.html || test $$? -eq 1
 
 league: $(VENV)/.demo
+	@test -n "$(DATA)" || { echo "name a folder: make league DATA=DIR"; exit 2; }
 	$(BIN)/python -m tests.helpers.league $(DATA) reports/league.html
 
 pictures: $(VENV)/.test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -133,7 +134,7 @@ def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
         if index is None:
             text = f"{text.rstrip()}\n\n{entry}"
         else:
-            lines = text.splitlines(keepends=True)
+            lines = re.findall(r"[^\n]*\n|[^\n]+", text)
             first, last = entry_lines(text, TABLE, index)
             text = "".join([*lines[:first], entry, *lines[last:]])
         written = {(other.threshold, other.model) for other in parse_acceptances(text, path.name)}

@@ -317,7 +317,7 @@ def _checked_decoder(read: Reader, decode_written: Decoder = _as_written, rule: 
             if rule and not refusal.of_record and all(isinstance(part, int) for part in refusal.path):
                 refusal.rule = rule
             raise
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:  # a whole number may have any number of digits
             raise _RefusalError(value, str(error)) from None
 
     return decode

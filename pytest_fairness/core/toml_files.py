@@ -66,7 +66,7 @@ class TomlFile:
 
         try:
             document = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             match = re.search(r"at line (\d+)", str(error))
             line = match[1] if match else str(text.count("\n") + 1)
             raise FairnessError(f"{name}:{line}: not valid TOML: {error}") from None
@@ -209,7 +209,7 @@ def entry_lines(text: str, table: str, index: int) -> tuple[int, int]:
         LookupError: The tables have another layout: ``name = [{...}]``.
     """
     starts = _lines_of(text)
-    all_lines = text.splitlines()
+    all_lines = text.split("\n")
     first = starts[table, index] - 1
     end = starts.get((table, index + 1), len(all_lines) + 1) - 1
     lines = all_lines[first:end]

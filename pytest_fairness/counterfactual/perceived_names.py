@@ -127,10 +127,13 @@ def _names_by_group(prompts: Iterable[Prompt]) -> dict[str, dict[str, set[str]]]
 
 def _ratings(file: Path) -> Iterator[tuple[str, str, float]]:
     """Yield each number of a table with its column and the name."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines)
-        columns = [column for column in reader.fieldnames or () if column]
-        rows = list(reader)
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines)
+            columns = [column for column in reader.fieldnames or () if column]
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FairnessError(f"{file} cannot be read: {error}") from None
     by_name = {column.casefold(): column for column in columns}
     name_columns = [
         by_name[column] for column in (("name",) if "name" in by_name else ("first", "last")) if column in by_name

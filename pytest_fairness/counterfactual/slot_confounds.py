@@ -20,6 +20,8 @@ WHOLE_TEXT = "the text"
 FEWEST_ALIKE = 2
 """Prompts of each group in a small probe whose differences are reported if all items have them."""
 LONGEST_VALUE = 60
+LARGEST_NUMBER = 1e15
+"""Numbers above are identifiers, which are compared as words."""
 MOSTLY = 0.9
 """The share of pairs of groups, over items, that a slot must tell apart to tell the group."""
 _STEM = 3
@@ -281,7 +283,7 @@ def _is_neutral(prompt: Prompt) -> bool:
 
 def _number_remark(rows: Sequence[Row], by: str, slot: str, texts: Sequence[str]) -> tuple[str, str, str] | None:
     numbers = [_numbers(text) for text in texts]
-    if not any(numbers) or len(set(map(len, numbers))) > 1:
+    if not any(numbers) or len(set(map(len, numbers))) > 1 or max(map(max, numbers)) > LARGEST_NUMBER:
         return None
     for index in range(len(numbers[0])):
         values = [own[index] for own in numbers]

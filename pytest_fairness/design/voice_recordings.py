@@ -34,6 +34,8 @@ FEATURES = (
 """Features of a voice, in their order: semitones, semitones, semitones a second, 0 to 1, dB, dB, octaves."""
 FLOOR, CEILING = 75.0, 600.0
 """The range of pitch that is searched for, in Hz."""
+_SHORTEST = 6.5 / FLOOR
+"""Seconds without which Praat measures no loudness: 6.4 periods of the lowest pitch."""
 _STEP = 0.01
 """Seconds between two measurements of the pitch."""
 RECORDINGS = Space(
@@ -215,6 +217,8 @@ def voice_features(path: Path, parameters: Point, seed: int) -> Floats:
     except parselmouth.PraatError as error:
         reason = str(error).splitlines()[0]
         raise FairnessError(f"{path} cannot be read as a voice ({reason}): give a WAV file with speech") from None
+    if sound.duration < _SHORTEST:
+        raise FairnessError(f"{path} is too short: {_SHORTEST:.2f} seconds must be left of what is heard")
     if not sound.values.any():
         raise FairnessError(f"{path} is silent: give a WAV file with speech")
     noise = float(parameters.get("noise_level", 0.0)) * float(np.sqrt(np.mean(sound.values**2)))

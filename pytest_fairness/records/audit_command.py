@@ -18,6 +18,7 @@ _EXAMPLES = """examples:
   pytest-fairness audit open-bbq LLM-Bias-Benchmark --items BBQ/data
   pytest-fairness audit implicit llm-implicit-bias
   pytest-fairness audit dialect rm-dialect-biases
+  pytest-fairness audit agentfairbench AgentFairBench/DIR
   pytest-fairness audit bloomberg DIR --json audit.json --chart audit.svg
 """
 
@@ -39,7 +40,7 @@ def add(commands: Commands) -> None:
     implicit = audits.add_parser("implicit", help="names of two groups, written beside words")
     implicit.set_defaults(run=_implicit)
     for command, bound in ((bbq, 0.1), (implicit, 0.2), (dialect, 0.03), (flips, 0.1)):
-        text = f"largest fair figure, either way ({bound:g})"
+        text = f"largest fair figure ({bound:g})"
         command.add_argument("--bound", type=number_argument, default=bound, metavar="SCORE", help=text)
     for command in (rankings, bbq, flips):
         command.add_argument("--published", type=Path, metavar="PATH", help="the published figures (default: in DIR)")

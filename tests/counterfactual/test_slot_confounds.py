@@ -283,3 +283,17 @@ def test_drawn_values_rarely_have_a_remark() -> None:
         )
         remarks += bool(find_confounds(built))
     assert remarks <= 1
+
+
+def test_identifiers_of_many_digits_are_compared_as_words() -> None:
+    items = [
+        ProbeItem(
+            str(number),
+            [
+                Prompt(f"Order {key} of {group}.", {"group": group}, slots={"key": key, "who": group})
+                for group, key in (("a", f"1{number}" * 100), ("b", f"2{number}" * 100))
+            ],
+        )
+        for number in range(8)
+    ]
+    assert all(confound.kind != "number" for confound in find_confounds(items))

@@ -16,6 +16,7 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from pytest_fairness import FairnessError
 from pytest_fairness.extending import write_text
 from pytest_fairness.records.audits.audit import Audit, AuditedFigure, chart
 from pytest_fairness.records.audits.dialect import audit_dialect
@@ -91,6 +92,8 @@ and else <em>undecided</em>: the record is too small. Each section is made by it
 def page(folder: Path) -> str:
     """Return the page of the records in a folder."""
     there = [(name, record) for name, record in AUDITS.items() if (folder / name).is_dir()]
+    if not there:
+        raise FairnessError(f"{folder} has none of the folders {', '.join(AUDITS)}")
     template = Environment(autoescape=True, trim_blocks=False).from_string(_PAGE)
     return template.render(
         judged=[(name, record, record.judge(folder / name)) for name, record in there],
@@ -112,7 +115,10 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("page", type=Path)
     options = parser.parse_args()
-    write_text(options.page, page(options.data))
+    try:
+        write_text(options.page, page(options.data))
+    except FairnessError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -62,6 +62,10 @@ def audit_flips(folder: Path, *, published: Path | None = None, bound: float = B
             gap = _span([sum(own[group][0] for own in whole) / len(whole) for group in groups])
             others["spreads of scores"].append(math.isclose(row["MASD"], spread, rel_tol=1e-9, abs_tol=1e-9))
             others["gaps of rates"].append(math.isclose(row["rate_disparity"], gap, abs_tol=1e-9))
+    if unanswered := sorted(cells_of_report.keys() - cells.keys()):
+        notes.append(
+            f"{counted(len(unanswered), 'published cell')} without decisions, such as {', '.join(unanswered[0])}"
+        )
     return Audit(
         title="AgentFairBench: decisions that depend on the name",
         figure="flip rate: the share of files whose decision is not the same for all groups",

@@ -201,10 +201,9 @@ def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
         for where, record in read_records(lines, RECORD):
             job = field(record, "job", str, where)
             model = str(record.get("model") or stem(lines))
-            cvs = record.get("cvs")
             run = str(record.get("run", where))
             ranking = _ranking(
-                run, record.get("names"), record.get("groups"), None if cvs is None else cvs,
+                run, record.get("names"), record.get("groups"), record.get("cvs"),
                 field(record, "answer", str, where), where,
             )  # fmt: skip
             yield where, model, job, ranking

@@ -61,7 +61,11 @@ _NOUNS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int
 
 def line_files(folder: Path) -> list[Path]:
     """Return the files of JSON lines in a folder, by name."""
-    return sorted(path for pattern in LINES for path in folder.glob(pattern))
+    files: dict[str, Path] = {}
+    for path in sorted(path for pattern in LINES for path in folder.glob(pattern)):
+        if (first := files.setdefault(stem(path), path)) is not path:
+            raise FairnessError(f"{first} and {path.name} are of one model: keep one")
+    return list(files.values())
 
 
 def check_bound(bound: float) -> None:

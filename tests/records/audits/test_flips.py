@@ -65,6 +65,14 @@ def test_incomplete_files_are_left_out(tmp_path: Path) -> None:
     assert audit.notes == ["m, rent, C0: ungraded, for want of a group: 1 file"]
 
 
+def test_published_cells_without_decisions_are_noted(tmp_path: Path) -> None:
+    write(tmp_path / "m.jsonl", decisions(0.02))
+    cell = {"model": "other", "domain": "rent", "scaffold": "C0", "CFR": {"CFR": 0.1}, "MASD": {"MASD": 1.0}}
+    report = {"cells": {"rent|C0|other": {**cell, "rate_disparity": {"disparity": 0.1}}}}
+    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert audit_flips(tmp_path).notes == ["1 published cell without decisions, such as other, rent, C0"]
+
+
 def test_missing_decisions_make_no_audit_fair(tmp_path: Path) -> None:
     lines = decisions(0.02)
     write(tmp_path / "m.jsonl", lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import random
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,14 @@ def test_unread_answers_are_counted(tmp_path: Path) -> None:
         "m, towns, plain: 1 answer of 13 without a word beside a name",
         "m, towns, silent: left out, its answers have no words of the table beside a name",
     ]
+
+
+def test_packed_copy_of_a_file_is_refused(tmp_path: Path) -> None:
+    plain = folder(tmp_path, 0.5)
+    with lzma.open(plain / "m.jsonl.xz", "wt", encoding="utf-8") as packed:
+        packed.write((plain / "m.jsonl").read_text(encoding="utf-8"))
+    with pytest.raises(FairnessError, match=r"m\.jsonl and m\.jsonl\.xz are of one model: keep one"):
+        audit_implicit(plain)
 
 
 def test_refusals_make_no_audit_fair(tmp_path: Path) -> None:

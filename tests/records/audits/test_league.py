@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from pytest_fairness import FairnessError
 from tests.helpers.league import AUDITS, page
 from tests.helpers.recorded_data import recorded_path
 
@@ -24,6 +27,11 @@ def test_a_page_has_the_records_that_are_there(tmp_path: Path) -> None:
     assert "<m<1>" not in html
     assert "0.150" in html
     assert "Not here, for want of their folder: bloomberg, open_bbq, implicit, reward_models." in html
+
+
+def test_folder_without_records_makes_no_page(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match="has none of the folders bloomberg, open_bbq"):
+        page(tmp_path)
 
 
 def test_recorded_figures_are_those_of_the_publishers() -> None:
