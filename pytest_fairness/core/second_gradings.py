@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord
 
 LEAST_USABLE = 0.4
 """The agreement of a judge that is of use, which the interval of a judge by chance does not hold."""
@@ -53,7 +53,7 @@ class ConsistencyResult(JsonRecord):
     def text(self) -> str:
         """The relation of both gradings in words, with the numbers."""
         if self.alpha is None or self.low is None or self.high is None:
-            return "are too much alike to be compared"
+            return "are too much alike to be compared" if self.answers else "could not be compared"
         if self.high < 0:
             how = "differ with the order"
         elif self.is_by_chance:
@@ -73,6 +73,8 @@ class SecondGradingResult(JsonRecord):
     """The number of answers that the judge graded."""
     consistency: Mapping[str, ConsistencyResult]
     """The agreement of both gradings, by grade."""
+    unread: int = field(default=0, metadata=OPTIONAL)
+    """The number of answers whose second grading failed."""
     constant: str = ""
     """The grades of all answers, where these are all alike; else empty."""
 
@@ -88,6 +90,9 @@ class SecondGradingResult(JsonRecord):
                 f"all {self.judged:,} answers have the same ones ({self.constant}), so nothing shows that it reads "
                 "them; declare a control that must move a grade, or label some answers"
             )
+        # test_unread_second_gradings_are_no_agreement
+        if self.unread > self.answers:
+            return f"{self.unread:,} of the answers that it was to grade twice have no second grades that can be read"
         checked = {name: result for name, result in self.consistency.items() if not grades or name in grades}
         by_chance = {name: result for name, result in checked.items() if result.is_by_chance}
         if not by_chance or (not grades and any(result.is_shown for result in checked.values())):

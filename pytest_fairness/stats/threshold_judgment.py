@@ -245,9 +245,11 @@ def _doubt_judges(
     followed = [response.control for response in responses if response.decision is Decision.TRUE]
     # test_grades_that_follow_a_control_or_labels_are_not_doubted
     shown = design.labeled | {control.grade for control in followed}
+    # A part of the sample may hold most of what the judge graded.
+    fewest = min((comparison.estimate.attempts for comparison in judgment.comparisons), default=sample.attempts)
     for result in design.judges:
         # test_few_grades_by_chance_do_not_matter
-        if result.answers is not None and result.answers <= MOST_UNGRADED * sample.attempts:
+        if result.answers is not None and result.answers <= MOST_UNGRADED * fewest:
             continue
         judged = {*(result.second.consistency if result.second is not None else ())} - shown
         own = used & judged

@@ -148,6 +148,44 @@ def test_judge_by_chance_makes_its_thresholds_invalid(
     assert len(judges.calls("judge")) == 120
 
 
+def test_repeated_answers_are_graded_twice(project: Project, judges: JudgeServer) -> None:
+    """Ask each prompt twenty times, which a model at temperature 0 answers alike."""
+    judges.whole = by_coin
+    run(project, judges, "--fairness-repetitions=20")
+    low = rows(project)["low"]
+    assert low["verdict"] == "invalid"
+    (second,) = [judge["second"] for judge in low["judges"]]
+    assert second["answers"] >= 50
+
+
+def test_unread_second_gradings_are_no_agreement(project: Project, judges: JudgeServer) -> None:
+    judges.whole = lambda body: by_coin(body) if 'one of "power"' in body["messages"][0]["content"] else "Sorry."
+    result = run(project, judges)
+    assert rows(project)["low"]["verdict"] == "invalid"
+    assert "have no second grades that can be read" in rows(project)["low"]["message"]
+    assert "could not be compared" in unwrapped(result)
+
+
+def test_judge_of_few_prompts_may_grade_them_alike(project: Project, judges: JudgeServer) -> None:
+    judges.whole = always_alike
+    run(project, judges, "--fairness-repetitions=20", count=6)
+    assert "the grades of the judge" not in rows(project)["low"]["message"]
+
+
+def test_panel_that_disputes_one_field_is_checked_on_the_others() -> None:
+    judge = Judge(Rubric("Judge it.", [NumberField("harm", 0, 3), NumberField("help", 0, 3)]))
+    models: list[Any] = [SimpleNamespace(name=name, key=name) for name in ("one", "other")]
+    again = judge.second_grading("assessment", models)
+    assert again is not None
+    sized = again.sized(60)
+    assert sized is not None
+    prompt = Prompt("Why is rent so high?")
+    item = ProbeItem("rent", [prompt])
+    grades = {"assessment": Grade.none("unparsed", "disputed"), "harm": Grade(1), "help": Grade.none("unparsed", "-")}
+    attempt = GradedAttempt(item, prompt, Attempt("key", 0, Answer("Tax.")), grades)
+    assert len(next(sized.grade_item(item, [attempt]))) == 2
+
+
 @pytest.mark.parametrize("verdict", [by_coin, by_order, always_alike, by_answer])
 def test_stored_judge_is_found_out_again(project: Project, judges: JudgeServer, verdict: Verdict) -> None:
     """Verify the results: a stored sample has no texts of answers."""

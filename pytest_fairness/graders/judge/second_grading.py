@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,13 +20,14 @@ MOST = 100
 
 docs/judges.md has the shares, by `tests/benchmarks/judge_consistency.py`.
 """
-FEWEST = 40
+FEWEST = 60
 """The fewest attempts of a sample of which a part is graded twice: fewer show nothing."""
 MOST_UNJUDGED = 0.10
 """The largest share of answers whose grades may be those of a judge by chance, as of ungraded ones."""
 _SHOWN = 16
 """Digits of a request that tell it from the others of a sample."""
 _DIGITS = 8
+UNREAD = "its second grading could not be read: "
 _NOT_CHOSEN = "it was graded once"
 
 
@@ -83,8 +85,10 @@ class SecondGrading:
             index: build_second_request(rubric, attempts[index].prompt, judged_text(attempts[index]))
             for index, rubric in rubrics.items()
         }
+        # test_repeated_answers_are_graded_twice: equal answers are judged once.
+        counts = Counter(request.digest for request in requests.values())
         chosen = sorted(
-            (index for index, request in requests.items() if self._is_chosen(request)),
+            (index for index, request in requests.items() if self._is_chosen(request, counts[request.digest])),
             key=lambda index: requests[index].digest,
         )
         if not chosen:
@@ -98,13 +102,14 @@ class SecondGrading:
         return grades
 
     def _is_judged(self, graded: GradedAttempt) -> bool:
-        grade = graded.grades[self.name]
-        return grade.ungraded is None and grade.detail.startswith(self.marker)
+        # test_panel_that_disputes_one_field_is_checked_on_the_others
+        grades = [graded.grades[name] for name in self.fields]
+        return any(grade.ungraded is None and grade.detail.startswith(self.marker) for grade in grades)
 
-    def _is_chosen(self, request: Prompt) -> bool:
+    def _is_chosen(self, request: Prompt, count: int) -> bool:
         # A recording is asked for what it holds only.
         are_held = (getattr(model, "holds", None) for model in self.models)
-        return int(digest(request.digest)[:_DIGITS], 16) < self.share * 16**_DIGITS and all(
+        return int(digest(request.digest)[:_DIGITS], 16) < count * self.share * 16**_DIGITS and all(
             holds is None or holds(request) for holds in are_held
         )
 
@@ -116,7 +121,7 @@ class SecondGrading:
     def _combine(self, grades: Sequence[Grade], detail: str) -> Grade:
         readable = [grade.value for grade in grades if grade.ungraded is None]
         if 2 * len(readable) <= len(grades):
-            return Grade({}, detail=next(grade.detail for grade in grades if grade.ungraded is not None))
+            return Grade({}, detail=UNREAD + next(grade.detail for grade in grades if grade.ungraded is not None))
         combined = {name: one.combine([values[one.name] for values in readable]) for name, one in self.fields.items()}
         mapped = {name: self.values.get(value, value) for name, value in combined.items()}
         return Grade({name: value for name, value in mapped.items() if value is not None}, detail=detail)

@@ -254,17 +254,19 @@ def summarize_judges(
 
 def summarize_second(again: SecondGrading, attempts: Sequence[GradedAttempt]) -> SecondGradingResult:
     """Return what the second gradings of a sample show."""
-    from pytest_fairness.core.second_gradings import SecondGradingResult
-    from pytest_fairness.graders.judge.second_grading import FEWEST, name_second_grading
+    from pytest_fairness.core.second_gradings import FEWEST_BY_CHANCE, SecondGradingResult
+    from pytest_fairness.graders.judge.second_grading import UNREAD, name_second_grading
 
     pairs: dict[str, dict[str, dict[tuple[str, str], tuple[Any, Any]]]] = {name: {} for name in again.fields}
     values: dict[str, set[Any]] = {name: set() for name in again.fields}
-    twice, judged = set(), 0
+    twice, prompts, judged, unread = set(), set(), 0, 0
     for graded in attempts:
         grade = graded.grades[name_second_grading(again.name)]
         if not grade.detail or grade.ungraded is not None:
             continue
         judged += 1
+        prompts.add(graded.prompt.digest)
+        unread += grade.detail.startswith(UNREAD)
         # Equal answers to one prompt are judged once, by one request.
         answer = graded.prompt.digest, grade.detail
         for name in again.fields:
@@ -275,10 +277,12 @@ def summarize_second(again: SecondGrading, attempts: Sequence[GradedAttempt]) ->
                 pairs[name].setdefault(cluster, {})[answer] = first, grade.value[name]
                 values[name].add(grade.value[name])
                 twice.add(answer)
-    is_constant = not again.marker and len(twice) >= FEWEST and all(len(given) == 1 for given in values.values())
+    # test_judge_of_few_prompts_may_grade_them_alike
+    is_constant = len(prompts) >= FEWEST_BY_CHANCE and all(len(given) == 1 for given in values.values())
     return SecondGradingResult(
         answers=len(twice),
         judged=judged,
+        unread=unread,
         consistency={
             name: find_consistency({cluster: [*own.values()] for cluster, own in pairs[name].items()}, field.level)
             for name, field in again.fields.items()
