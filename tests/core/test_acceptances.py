@@ -170,6 +170,8 @@ GOOD = HEAD + "\n" + entry_text(accept(row()))
         ("interval = [0.5, 0.7]", "interval = 0.5", "estimates[0].interval is 0.5: write [LOW, HIGH]"),
         ("estimate = 0.6", "estimate = nan", "estimates[0].estimate is nan: it must be a finite number"),
         ("estimate = 0.6", "estimate = true", "it must be a finite number"),
+        ("estimate = 0.6", f"estimate = {'9' * 400}", "estimates[0].estimate"),
+        ("estimate = 0.6", f"estimate = {'9' * 5000}", "not valid TOML"),
         ("bounds = [0.8, 1.25]", "bounds = [-inf, inf]", "estimates[0].bounds is [-inf, inf]: write [LOW, HIGH]"),
         ("bounds = [0.8, 1.25]", "bounds = [nan, 1]", "write [LOW, HIGH]"),
         ("slice = {}", "slice = {a = 1}", "estimates[0].slice.a is 1: it must be a text"),

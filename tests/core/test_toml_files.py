@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.serialization import UNWRITTEN
-from pytest_fairness.core.toml_files import TomlFile
+from pytest_fairness.core.toml_files import TomlFile, entry_lines
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,11 @@ class Entry:
 def test_tables_of_both_layouts_are_read(text: str, lines: list[int]) -> None:
     records = TomlFile.parse(text, "file.toml").records(Entry, "a", "")
     assert [entry.where for entry, _ in records] == [f"file.toml:{line}" for line in lines]
+
+
+def test_separators_of_other_kinds_end_no_line() -> None:
+    text = "# one\u2028two\u0085\n[[entry]]\nname = 1\n\n[[entry]]\nname = 2\n"
+    assert entry_lines(text, "entry", 1) == (4, 6)
 
 
 def test_field_that_nobody_writes_is_refused_in_a_file() -> None:

@@ -63,6 +63,12 @@ def test_noise_depends_on_the_seed_and_hides_the_voice(tmp_path: Path) -> None:
     assert feature(path, "center", noise_level=1.0) > feature(path, "center") + 0.5
 
 
+def test_sound_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    path = write_voice(tmp_path / "a.wav", seconds=0.06)
+    with pytest.raises(FairnessError, match=r"a\.wav is too short"):
+        voice_features(path, {}, 0)
+
+
 def test_sound_without_a_pitch_is_heard_and_silence_is_refused(tmp_path: Path) -> None:
     hiss = tmp_path / "hiss.wav"
     for path, samples in (

@@ -170,6 +170,12 @@ def test_folder_without_a_table_is_refused(tmp_path: Path) -> None:
         PerceivedNames.read(tmp_path)
 
 
+def test_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_bytes("name,avg_income\nZo\xeb,1\n".encode("latin-1"))
+    with pytest.raises(FairnessError, match=r"names\.csv cannot be read"):
+        PerceivedNames.read(tmp_path)
+
+
 def test_group_with_few_listed_names_is_not_compared(tmp_path: Path) -> None:
     folder = tmp_path / "perceived"
     write_table(folder, 1.0)
