@@ -116,7 +116,7 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
 def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
     server.answer = lambda question: "[ERROR] upstream timed out" if "ompanies" in question else f"Known: {question}"
     run(project, *models_of(server), "--fairness-sample=25")
-    errors = 50 - server.of("judge") // 2  # each of so few answers is graded twice
+    errors = 50 - server.of("judge")  # so few answers are graded once
     assert errors
     row = next(row for row in project.results()["metrics"] if row["metric"] == "adjusted_index")
     assert row["ungraded"] == {"all": errors}
