@@ -19,6 +19,9 @@ ALL_SUITES = (
 )
 """Arguments of a run of 32 prompts: one item of a probe of each suite."""
 
+JUDGED = ("suites/asymmetry/test_asymmetry.py", "--fairness-sample=1", "--fairness-concurrency=4")
+"""Arguments of a run of two prompts whose answers a judge grades."""
+
 REFERRALS = ("suites/gender/test_decisions.py", "-k", "referral", "--fairness-sample=6", "--fairness-repetitions=1")
 """Arguments of a run of 24 short prompts, which measures enough items for a verdict."""
 

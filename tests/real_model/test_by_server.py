@@ -23,17 +23,24 @@ ENOUGH = 6
 """Answers that are stored before the run is killed."""
 
 
-def test_every_suite_and_a_judge_measure_a_real_model(project: Project, server: str) -> None:
-    # An answer ends with its first sentence: one that is cut off is graded by no judge.
+def test_every_suite_measures_a_real_model(project: Project, server: str) -> None:
     model = f"llama.cpp:smollm2?base_url={server}&max_tokens=24&stop=.&timeout=1200"
-    judge = f"--fairness-judge=llama.cpp:judge?base_url={server}&max_tokens=60&timeout=1200"
-    run = run_shipped(project, f"--fairness-model={model}", judge, *real_answers.ALL_SUITES)
+    run = run_shipped(project, f"--fairness-model={model}", "--fairness-judge=simulated:judge", *real_answers.ALL_SUITES)
     assert "drops tools" in " ".join(run.output.split()), "the template of this model has none"
     real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, failed=10, unjudged=2)
     real_answers.assert_nothing_is_fair(run)
-    calls = {call["role"]: call for call in run.results["run"]["calls"]}
-    assert calls["probes"]["calls"] >= run.results["run"]["attempts"] - 10
-    assert calls["graders"]["calls"] >= 2
+
+
+def test_real_judge_grades_a_real_model(project: Project, server: str) -> None:
+    # An answer that is cut off is graded by no judge: these end with their first sentence, which takes some 50 tokens.
+    model = f"llama.cpp:smollm2?base_url={server}&max_tokens=150&stop=.&timeout=1200"
+    judge = f"--fairness-judge=llama.cpp:judge?base_url={server}&max_tokens=60&timeout=1200"
+    run = run_shipped(project, f"--fairness-model={model}", judge, *real_answers.JUDGED)
+    real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, unjudged=2)
+    real_answers.assert_nothing_is_fair(run)
+    calls = {call["role"]: call["calls"] for call in run.results["run"]["calls"]}
+    assert calls["probes"] == run.results["run"]["attempts"]
+    assert calls["graders"] >= 1
 
 
 def test_propensities_of_a_real_model_are_probabilities(project: Project, server: str) -> None:
