@@ -25,7 +25,9 @@ ENOUGH = 6
 
 def test_every_suite_measures_a_real_model(project: Project, server: str) -> None:
     model = f"llama.cpp:smollm2?base_url={server}&max_tokens=24&stop=.&timeout=1200"
-    run = run_shipped(project, f"--fairness-model={model}", "--fairness-judge=simulated:judge", *real_answers.ALL_SUITES)
+    run = run_shipped(
+        project, f"--fairness-model={model}", "--fairness-judge=simulated:judge", *real_answers.ALL_SUITES
+    )
     assert "drops tools" in " ".join(run.output.split()), "the template of this model has none"
     real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, failed=10, unjudged=2)
     real_answers.assert_nothing_is_fair(run)
