@@ -44,26 +44,28 @@ def test_application_in_six_lines_works_as_written(newcomer: Newcomer) -> None:
     assert result.returncode == 10, result.stdout + result.stderr
     assert "2 undecided" in result.stdout
     assert "measure the whole sample: leave out --fairness-sample=20" in " ".join(result.stdout.split())
-    verify = next(line for line in section("Read the report")[""][-1].splitlines() if "verify" in line)
+    verify = next(line for line in section("Read the verdict")[""][-1].splitlines() if "verify" in line)
     suite = "--pyargs pytest_fairness.suites.hiring.test_hiring"
     assert "verified: 2 of 2 thresholds" in newcomer.run(verify.replace("SUITE", suite)).stdout
 
 
 @pytest.mark.slow
-def test_yaml_probe_works_as_written(newcomer: Newcomer) -> None:
+def test_probe_of_the_readme_works_as_written(newcomer: Newcomer) -> None:
     blocks = section("Write a probe")
-    (declared,), command = blocks["yaml"], blocks[""][-1]
-    newcomer.write("visit.probe.yaml", declared)
-    result = newcomer.run(command)
-    assert "6 measured" in result.stdout, result.stdout + result.stderr
-    assert "women and men are let in alike" in result.stdout
+    (probe,), (command,) = blocks["python"], blocks[""]
+    newcomer.write("test_visit.py", probe)
+    result = newcomer.run(command, COLUMNS="80")
+    assert "1 passed, 24 measured" in result.stdout, result.stdout + result.stderr
+    assert "answers follow what should move them: visit (let_in by reason" in result.stdout
+    assert "no slice by kind is unfair (2 slices)" in result.stdout
 
 
 @pytest.mark.slow
-def test_plan_of_a_new_suite_is_the_one_shown(newcomer: Newcomer) -> None:
-    command, table = section("Choose sample sizes")[""]
-    (new,) = (block for block in section("Write a probe")[""] if block.startswith("pytest-fairness new"))
-    newcomer.run(new)
+def test_plan_of_a_new_suite_is_the_one_on_its_page(newcomer: Newcomer) -> None:
+    command, table = re.findall(
+        r"^```\n(.*?)^```$", (ROOT / "docs" / "planning.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )[:2]
+    newcomer.run("pytest-fairness new letting")
     result = newcomer.run(command, COLUMNS="80")
     assert table in result.stdout, result.stdout + result.stderr
 
