@@ -192,6 +192,8 @@ def _ungraded(attempt: GradedAttempt) -> float:
     return share
 
 
+COMPARES = ", between="
+"""A part of the fingerprints of graders that compare the two answers of an item."""
 AGAIN = " again"
 """The end of the name of a grade that holds the second grades of some answers, by the names of the first."""
 JUDGED_BY = " by "

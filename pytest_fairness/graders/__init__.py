@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.extraction.normalization import answer_text
     from pytest_fairness.graders.judge.fallback import JudgeFallback
     from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
+    from pytest_fairness.graders.judge.pairs import PairJudge
     from pytest_fairness.graders.judge.reply import read_object
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
     from pytest_fairness.graders.propensities import Likelihood
@@ -36,6 +37,7 @@ else:
         "graders.extraction.normalization": "answer_text",
         "graders.judge.fallback": "JudgeFallback",
         "graders.judge.judge": "Judge JudgeGrader",
+        "graders.judge.pairs": "PairJudge",
         "graders.judge.reply": "read_object",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
         "graders.propensities": "Likelihood",
@@ -47,7 +49,7 @@ else:
 
 __all__ = [
     "Anchors", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation", "Embedder", "Judge",
-    "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField", "PlayedUser", "Propensities",
-    "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale", "TextField", "ToolArgument", "ToolCallCount",
-    "WordList", "YesNo", "answer_text", "nothing_read", "read_anchors", "read_object", "refuses",
+    "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField", "PairJudge", "PlayedUser",
+    "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale", "TextField", "ToolArgument",
+    "ToolCallCount", "WordList", "YesNo", "answer_text", "nothing_read", "read_anchors", "read_object", "refuses",
 ]  # fmt: skip

@@ -45,7 +45,7 @@ class JudgeServer:
     def reply(self, body: dict[str, Any]) -> str:
         self.bodies.append(body)
         text = body["messages"][-1]["content"]
-        if self.whole is not None and "BEGIN ANSWER" in text:
+        if self.whole is not None and re.search("BEGIN (FIRST )?ANSWER", text):
             return self.whole(body)
         return self.judged(body["model"], text) if "BEGIN ANSWER" in text else self.written(text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -88,7 +88,7 @@ class Judge(DeclarativeGrader):
     def __post_init__(self) -> None:
         if isinstance(self.rubric, Rubric) == (self.by is not None):
             raise FairnessError(f"a Judge has by={self.by!r}: it goes with several rubrics only, {{name: Rubric(...)}}")
-        if not self.rubrics or any(rubric.fields != self.fields for rubric in self.rubrics.values()):
+        if not self.rubrics or len({rubric.fields for rubric in self.rubrics.values()}) > 1:
             raise FairnessError("the rubrics of a Judge must be one or more, all with the same fields")
         if self.models is not None and (isinstance(self.models, str) or not self.models):
             raise FairnessError(f"the models of a Judge are {self.models!r}: write a list of models or names, or None")
@@ -120,7 +120,7 @@ class Judge(DeclarativeGrader):
         is_single = len(models) == 1
         if name in {field.name for field in self.fields}:
             raise FairnessError(f"the judge of {name!r} has a field of that name: rename one")
-        judges = {name if is_single else f"{name} by {model.name}": JudgeGrader(self, model) for model in models}
+        judges = {name if is_single else f"{name} by {model.name}": self.grader_of(model) for model in models}
         fingerprints = [judge.fingerprint for judge in judges.values()]
         combined = None if None in fingerprints else "; ".join(map(str, fingerprints))
         panel = {} if is_single else {name: JudgePanel(self.fields, tuple(judges), combined and f"panel of {combined}")}
@@ -130,6 +130,10 @@ class Judge(DeclarativeGrader):
             for field in graded
         }
         return {**judges, **panel, **fields}
+
+    def grader_of(self, model: Model) -> JudgeGrader:
+        """Return the grader of whole answers, by one of its models."""
+        return JudgeGrader(self, model)
 
     def second_grading(self, name: str, models: Sequence[Model]) -> SecondGrading | None:
         """Return the grader that has a part of the answers graded twice; None where no model can grade them again.
@@ -213,18 +217,31 @@ class JudgeGrader:
             for index, grade in enumerate(grades)
             if grade is None
         }
-        readings = yield from self._read_replies(requests, rubrics, texts)
-        repair_requests = {
-            index: build_repair_request(
-                rubrics[index], attempts[index].prompt, texts[index], reading.reply, reading.problems
-            )
-            for index, reading in readings.items()
-            if reading.problems
-        }
-        repaired = yield from self._read_replies(repair_requests, rubrics, texts)
-        for index, reading in {**readings, **repaired}.items():
-            grades[index] = self._name_judge(reading.grade, " (asked twice)" if index in repaired else "")
+
+        def repair(index: int, reading: JudgeReading) -> Prompt:
+            prompt = attempts[index].prompt
+            return build_repair_request(rubrics[index], prompt, texts[index], reading.reply, reading.problems)
+
+        judged = yield from self._judge(requests, repair, rubrics, texts)
+        for index, grade in judged.items():
+            grades[index] = grade
         return [grade or Grade.none("error") for grade in grades]
+
+    def _judge(
+        self,
+        requests: Mapping[int, Prompt],
+        repair: Callable[[int, JudgeReading], Prompt],
+        rubrics: Sequence[Rubric],
+        texts: Sequence[str],
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], dict[int, Grade]]:
+        """Yield the requests, and once more those whose replies cannot be read; return the grades, by index."""
+        readings = yield from self._read_replies(requests, rubrics, texts)
+        repair_requests = {index: repair(index, reading) for index, reading in readings.items() if reading.problems}
+        repaired = yield from self._read_replies(repair_requests, rubrics, texts)
+        return {
+            index: self._name_judge(reading.grade, " (asked twice)" if index in repaired else "")
+            for index, reading in {**readings, **repaired}.items()
+        }
 
     def _read_replies(
         self, prompts: Mapping[int, Prompt], rubrics: Sequence[Rubric], texts: Sequence[str]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_fairness.core.attempts import AGAIN, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import AGAIN, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Model, ModelQuery
@@ -65,6 +65,10 @@ class SecondGrading:
             return None
         # What a judge grades after rules is little of all answers; under a tenth, it decides nothing.
         return replace(self, share=min(1.0, MOST / MOST_UNJUDGED / attempts if self.marker else MOST / attempts))
+
+    def first_grade(self, graded: GradedAttempt, name: str) -> Any:
+        """Return the first grade of an answer by its name; None where it has none."""
+        return value_or_none(graded.grades[name])
 
     def most_questions(self, attempts: int) -> int:  # noqa: ARG002 - the protocol
         """Return 0: how many of an item's attempts are chosen is chance (`second_questions`)."""

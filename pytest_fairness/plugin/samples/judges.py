@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.plugin.probes.mark_arguments import DEFAULT_GRADERS
@@ -270,7 +269,7 @@ def summarize_second(again: SecondGrading, attempts: Sequence[GradedAttempt]) ->
         # Equal answers to one prompt are judged once, by one request.
         answer = graded.prompt.digest, grade.detail
         for name in again.fields:
-            first = value_or_none(graded.grades[name])
+            first = again.first_grade(graded, name)
             values[name].add(first)
             if first is not None and name in grade.value:
                 cluster = graded.item.source or graded.item.id

@@ -11,7 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
+from pytest_fairness.core.attempts import COMPARES, JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.json_records import json_lines
@@ -62,6 +62,7 @@ def drawn_labels(
         raise FairnessError(f"no prompt has the attributes {list(by)}: {did_you_mean('', set().union(*attributes))}")
     rows: list[Mapping[str, Any]] = []
     for sample in graded_samples:
+        partners = _pair_partners(sample, grade)
         groups: dict[tuple[str, ...], list[GradedAttempt]] = {}
         for graded in sample.attempts:
             if any(name not in graded.prompt.groups for name in by):
@@ -73,11 +74,14 @@ def drawn_labels(
             group = dict(zip(by, names, strict=True))
             if not by_doubt:
                 chosen = generator.sample(attempts, len(attempts))[:count]
-                rows += [_row(sample.model, grade, group, attempt) for attempt in chosen]
+                rows += [
+                    {**_row(sample.model, grade, group, one), **partners.get(one.attempt.key, {})} for one in chosen
+                ]
                 continue
             sizes = sizes_by_doubt([doubt(attempt, grade) for attempt in attempts])
             for index, probability in priority_draw(sizes, count, generator):
-                rows.append({**_row(sample.model, grade, group, attempts[index]), "probability": probability})
+                row = _row(sample.model, grade, group, attempts[index])
+                rows.append({**row, **partners.get(attempts[index].attempt.key, {}), "probability": probability})
     random.Random(seed).shuffle(rows)
     return rows
 
@@ -127,6 +131,22 @@ def priority_draw(sizes: Sequence[float], count: int, generator: random.Random) 
     order = sorted(range(len(sizes)), key=lambda index: -priorities[index])
     threshold = priorities[order[count]] if count < len(order) else 0.0
     return [(index, min(1.0, sizes[index] / threshold) if threshold else 1.0) for index in order[:count]]
+
+
+def _pair_partners(sample: StoredSample, grade: str) -> dict[str, Mapping[str, str]]:
+    """Return what a human must see beside each answer, by its key: the other one of a pair that a judge compares."""
+    if COMPARES not in str(sample.graders[grade]):
+        return {}
+    pairs: dict[tuple[str, int], list[GradedAttempt]] = {}
+    for graded in sample.attempts:
+        pairs.setdefault((graded.item.id, graded.attempt.repetition), []).append(graded)
+    return {
+        one.attempt.key: {"beside_asked": other.prompt.text, "beside_answer": other.attempt.answer.transcript}
+        for pair in pairs.values()
+        if len(pair) == 2
+        for one, other in (pair, pair[::-1])
+        if other.attempt.answer is not None
+    }
 
 
 def _row(model: str, grade: str, group: Mapping[str, str], graded: GradedAttempt) -> Mapping[str, Any]:

@@ -31,6 +31,8 @@ MOST_TRIED = 200
 NO_ANSWER = ""
 """The key of a label that belongs to none of a sample's answers."""
 
+_TEXTS = ("asked", "answer", "beside_asked", "beside_answer", "model")
+"""Fields of a label that a human reads, or that are compared with the run; no correction reads them."""
 Row = Mapping[str, Any]
 """One label as JSON has it: see `read_labels`."""
 
@@ -99,7 +101,7 @@ def labels_of_run(
                 f"labels of {row['grade']!r} are of the grader {row['grader']!r:.200}, and this run's is "
                 f"{grader!r:.200}: label texts that this one has graded"
             )
-        label = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
+        label = {name: value for name, value in row.items() if name not in _TEXTS}
         is_outdated = row.get("answer") is not None and answers.get(_name_of(row), row["answer"]) != row["answer"]
         if not _is_external(row) and (is_outdated or row.get("model", model) != model or row["value"] is None):
             label = {"grade": row["grade"], "group": row.get("group", {}), "key": NO_ANSWER, "value": None}
