@@ -21,6 +21,8 @@ from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
 MOST_GROWTH = 10
 """The growth of a data set from which on it is not said to be written, but that the data set cannot decide."""
+OUT_OF_REACH = "not reachable with this data set"
+"""The beginning of the advice on a threshold that only a wider bound or a much larger data set decides."""
 AS_FIRST = "a first run would have decided it: the interval of a later run is wider"
 """The end of the advice on a threshold that the number of its run limits."""
 
@@ -49,7 +51,11 @@ def advice(judgment: Judgment) -> str:
     text = ""
     if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
         text = limit_text(limit)
-        text += _way_to(limit, judgment)
+        if _is_out_of_reach(limit, judgment):
+            whole = f", which has about {_whole(limit, judgment):,}" if judgment.sampling else ""
+            text = f"{OUT_OF_REACH}{whole}: it {text}"
+        else:
+            text += _way_to(limit, judgment)
         if same := _without_variation(estimate):
             only = f"find out whether it could, by a control; more {limit.unit} only repeat it"
             text = f"{same}: nothing varies, so {only}"
@@ -84,22 +90,26 @@ def limit_text(limit: Limit) -> str:
     return f"{text}{besides}: more items alone will not do"
 
 
+def _is_out_of_reach(limit: Limit, judgment: Judgment) -> bool:
+    """Return whether more than `MOST_GROWTH` times the whole data set would decide a threshold."""
+    return limit.needs is not None and limit.needs > MOST_GROWTH * _whole(limit, judgment)
+
+
+def _whole(limit: Limit, judgment: Judgment) -> int:
+    """Return how many items or sources the whole data set has; of levels, those of the sample."""
+    return limit.has if limit.kind == LimitKind.LEVELS else round(limit.has * judgment.larger)
+
+
 def _way_to(limit: Limit, judgment: Judgment) -> str:
     """Return where as many items, sources or levels come from; empty where some more of them must be written."""
     if limit.needs is None:
         return ""
-    cannot = "this data set cannot decide it, a wider bound or a larger data set can"
     if limit.kind == LimitKind.LEVELS:
-        if limit.needs > MOST_GROWTH * limit.has:
-            return f"; {cannot}"
         return f"; the full sample may have more: run without {judgment.sampling}" if judgment.sampling else ""
-    needed, now = limit.needs, limit.has
-    most = round(now * judgment.larger)
-    if judgment.sampling and needed <= most:
+    most = _whole(limit, judgment)
+    if judgment.sampling and limit.needs <= most:
         return f": the full sample has about {most:,}, run without {judgment.sampling}"
     has = f", and the full sample has about {most:,}" if judgment.sampling else ""
-    if needed > MOST_GROWTH * most:
-        return f"{has}: {cannot}"
     return f"{has}: run without {judgment.sampling}, and add some" if judgment.sampling else ""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.causes import MOST_CAUSES, ONLY_THESE
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.messages import OUT_OF_REACH
 from pytest_fairness.report.release import MOST_SLICES
 
 if TYPE_CHECKING:
@@ -56,12 +57,14 @@ def next_step(release: ReleaseResult, rows: Sequence[ThresholdResult] = ()) -> s
     if release.restricted:
         return f"measure the whole sample: leave out {shlex.join(release.restricted)}"
     if release.undecided:
-        undecided = ((row, _NEED.search(row.advice)) for row in rows if row.verdict == "undecided")
-        first = next((f"{row.threshold} {need[0]}" for row, need in undecided if need), "")
-        if not first and {row.limit.kind if row.limit else "" for row in rows if row.verdict == "undecided"} == {
-            "bound"
-        }:
+        undecided = [row for row in rows if row.verdict == "undecided"]
+        hopeless = [
+            OUT_OF_REACH in row.advice or (row.limit is not None and row.limit.kind == "bound") for row in undecided
+        ]
+        if hopeless and all(hopeless):
             return "more items will not decide it: find out whether the bound fits the harm, or change the model"
+        needs = ((row, _NEED.search(row.advice)) for row in undecided if OUT_OF_REACH not in row.advice)
+        first = next((f"{row.threshold} {need[0]}" for row, need in needs if need), "")
         every = "measure as much as each undecided threshold needs"
         return f"{every}: {first}" if first else every
     return "no unfair threshold is certain after the correction for several: measure more, and run again"

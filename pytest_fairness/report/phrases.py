@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.formatting import (
     Interval,
-    bounds_phrase,
     counted,
     figures,
     format_level,
     format_levels,
     format_rates,
-    format_subject,
     format_tallies,
     slice_text,
     span_text,
@@ -215,44 +213,6 @@ def tallies(row: ThresholdResult) -> str:
     if len(counts) == len(compared):
         return format_tallies(counts)
     return format_rates(row.estimate.groups) if row.estimate.kind is MetricKind.ODDS_RATIO else ""
-
-
-def finding(row: ThresholdResult) -> str:
-    """Return the finding about an unfair threshold, of 100 where it is a rate, with its bounds.
-
-    >>> from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, ThresholdResult
-    >>> rate = EstimateResult(count=102, title="wrong answers", value=0.204)
-    >>> finding(ThresholdResult(id="t", estimate=rate, bounds=(None, 0.2)))
-    'wrong answers: 20.4 of 100, must be at most 20'
-    >>> groups = {"female": GroupResult(value=0.31, count=31), "male": GroupResult(value=0.48, count=48)}
-    >>> ratio = EstimateResult(title="ratio of hired, female to male", value=0.646, groups=dict.fromkeys(groups))
-    >>> print(finding(ThresholdResult(id="t", estimate=ratio, bounds=(2 / 3, 3 / 2), by_group=groups)))
-    31 of 100 for female against 48 of 100 for male: ratio of hired, female to male is 0.646, must be 2/3 to 3/2
-    """
-    subject, must = format_subject(row.estimate), bounds_phrase(row)
-    if row.estimate.value is not None and (row.estimate.count is not None or row.estimate.kind is MetricKind.RATE):
-        low, high = (None if bound is None else 100 * bound for bound in row.bounds)
-        value = _of_hundred(row.estimate.value, [bound for bound in row.bounds if bound is not None])
-        text = f"{subject}: {value} of 100, must be {span_text((low, high))}"
-    else:
-        shares = {name: row.by_group[name] for name in row.estimate.groups if name in row.by_group}
-        values = {name: group.value for name, group in shares.items() if group.value is not None}
-        are_rates = len(values) == 2 and all(group.count is not None for group in shares.values())
-        texts = [
-            f"{_of_hundred(value, [other for other in values.values() if other != value])} of 100 for {name}"
-            for name, value in values.items()
-        ]
-        text = f"{' against '.join(texts)}: " if are_rates else ""
-        text += f"{subject} is {figures(row.estimate, row.comparisons)[0]}{f', must be {must}' if must else ''}"
-    others = [names for names in row.unfair_slices if not names.items() <= row.estimate.slice.items()]
-    also = ", ".join(f"{name} {value}" for names in others for name, value in names.items())
-    return f"{text}{f'; unfair as well: {also}' if also else ''}"
-
-
-def _of_hundred(share: float, others: Sequence[float]) -> str:
-    """Return a share as a number of 100, with at most two decimals, and no more than distinguish it from others."""
-    digits = next((n for n in range(2) if all(round(100 * share, n) != round(100 * other, n) for other in others)), 2)
-    return f"{100 * share:.{digits}f}"
 
 
 def unjudged_tallies(row: ThresholdResult) -> str:

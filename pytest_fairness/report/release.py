@@ -180,17 +180,14 @@ def _unfair_slices(rows: Iterable[ThresholdResult]) -> list[str]:
 
 
 def _chance(line: ReleaseResult) -> str:
-    """Return which unfair thresholds may be so by chance, since several were judged.
+    """Return how many unfair thresholds may be so by chance; each of them has a remark.
 
     >>> from pytest_fairness.core.threshold_results import ReleaseResult
-    >>> _chance(ReleaseResult(model="x", verdict="unfair", unfair=3, chance_not_excluded=["All are let in alike"]))
-    'for 1 of the 3 unfair (All are let in alike) chance is not excluded once all thresholds are counted'
+    >>> _chance(ReleaseResult(model="x", verdict="unfair", unfair=3, fair=8, chance_not_excluded=["Alike"]))
+    '1 of the 3 unfair may be chance, as 11 thresholds were judged'
     """
-    names = line.chance_not_excluded
-    more = len(names) - MOST_SLICES
-    titles = f"{'; '.join(names[:MOST_SLICES])}{f'; and {more} more' * (more > 0)}"
-    unfair = "the unfair one" if line.unfair == 1 else f"{len(names)} of the {line.unfair} unfair ({titles})"
-    return f"for {unfair} chance is not excluded once all thresholds are counted"
+    unfair = "the unfair one" if line.unfair == 1 else f"{len(line.chance_not_excluded)} of the {line.unfair} unfair"
+    return f"{unfair} may be chance, as {_judged_count(line)} thresholds were judged"
 
 
 def _slice_names(names: Sequence[str]) -> str:

@@ -397,7 +397,10 @@ def test_summary_and_annotations_name_slices_and_competence(project: Project, mo
     result = run(project)
     text = summary.read_text(encoding="utf-8")
     title = "Women and men are hired alike: unfair where the language is Dutch"
-    assert f"- Not kept: **{title}**" in text
+    assert f"  - Not kept: {title} (hiring, " in text
+    (finding,) = [line for line in text.splitlines() if line.startswith("- **") and "against" in line]
+    assert "where the language is Dutch, " in finding
+    assert " ".join(result.stdout.str().split()).count(finding.strip("-* ")) == 1, "the terminal has the same sentence"
     assert "over all slices" in text
     assert text.index("### Competence") < text.index("answers follow what should move them") < text.index(title)
     (command,) = [line for line in result.outlines if line.startswith("::error")]

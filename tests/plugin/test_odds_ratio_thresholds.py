@@ -29,8 +29,9 @@ def test_rates_stand_under_fair_and_unfair_odds_ratios(project: Project, monkeyp
     assert {row["kind"] for row in rows.values()} == {"odds_ratio"}
     assert rows["alike"]["metric"] == "odds_ratio(hired; gender: woman/man)"
     tallies = r"\d+ of 120 \(\d+\.\d%\) for woman against \d+ of 120 \(\d+\.\d%\) for man"
-    assert re.search(rf"odds ratio of hired, woman to man; {tallies}", printed)
-    assert len(re.findall(tallies, printed)) >= 3  # the failure, and a line below either verdict
+    finding = r"\d+ of 100 for woman against \d+ of 100 for man: odds ratio of hired, woman to man, 0.\d+; 2/3 to"
+    assert re.search(finding, printed)
+    assert len(re.findall(tallies, printed)) >= 2  # the failure, and a line below the fair verdict
     assert re.search(rf"wide.*CI.*required 0.05 to 20.*{tallies}", Path("summary.md").read_text(encoding="utf-8"))
 
 

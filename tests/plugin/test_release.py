@@ -35,12 +35,12 @@ def unjudged(reason: str) -> ThresholdResult:
         (
             [("fair", 0.9), ("unfair", 0.02)],
             "undecided",
-            "1 unfair; for the unfair one chance is not excluded once all thresholds are counted)",
+            "1 unfair; the unfair one may be chance, as 2 thresholds were judged)",
         ),
         (
             [("unfair", 0.03), ("unfair", 0.001)],
             "unfair",
-            "2 unfair; for 1 of the 2 unfair (with p 0.03) chance is not excluded once all thresholds are counted)",
+            "2 unfair; 1 of the 2 unfair may be chance, as 2 thresholds were judged)",
         ),
         ([("undecided", 0.4), ("fair", 0.9)], "undecided", "1 fair, 1 undecided"),
         ([("invalid", None), ("fair", 0.9)], "invalid", "1 fair, 1 invalid"),

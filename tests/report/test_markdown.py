@@ -129,14 +129,14 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
         f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair, 1 undecided, 1 invalid)"
     )
     assert "in the report, change the model or its prompt, and run again" in text.splitlines()[3]
-    assert "\n- Not kept: **the unfair one**\n" in text
-    places = [text.index(f"**the {verdict} one**") for verdict in ("unfair", "invalid", "undecided", "fair")]
-    assert places == sorted(places)
-    unfair = "- Not kept: **the unfair one**\n  - hiring, simulated:model\n"
+    claims = ["Not kept: the unfair one", "**the invalid one**", "Open: the undecided one", "**the fair one**"]
+    assert (places := [text.index(claim) for claim in claims]) == sorted(places)
+    unfair = "- **ratio of hired, woman to man: 0.600; 0.8 to 1.2 is allowed**\n"
+    unfair += "  - Not kept: the unfair one (hiring, simulated:model)\n"
     numbers = "  - 0.600 (95% CI 0.500 to 0.700), required 0.8 to 1.2, mark B\n"
     assert f"### Unfair\n\n{unfair}{numbers}" in text
     assert "### Nothing can be concluded\n\n- **the invalid one**" in text
-    assert re.search(r"### Undecided\n\n- \*\*the undecided one\*\*\n(  - .*\n)+  - needs about 200 items", text)
+    assert re.search(r"### Undecided\n\n- .*\n  - Open: the undecided one (.*\n)+  - needs about 200 items", text)
     assert "- suite hiring: B\n" in text
     assert text.count("<details>") == text.count("</details>") == 2
     assert "Group **woman** in this item: 0 of 3 answers. Prompt:" in text

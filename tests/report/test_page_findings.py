@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, SliceResult, ThresholdResult
 from pytest_fairness.report import phrases
+from pytest_fairness.report.findings import finding
 from pytest_fairness.report.html.page import page, write_page
 from tests.helpers import report_views
 
@@ -32,14 +34,14 @@ def test_page_begins_with_what_was_found(open_page: OpenPage, tmp_path: Path) ->
     headings = opened.locator("#release h1, #release h2").all_inner_texts()
     assert headings[1] == "Unfair"
     first, second = (
-        " ".join(text.split()) for text in opened.locator("#release ul.open").first.inner_text().split("Not kept: ")[1:]
+        " ".join(text.split()) for text in opened.locator("#release ul.open").first.locator("li").all_inner_texts()
     )
     assert first == (
-        "women and men alike 30 of 100 for woman against 50 of 100 for man: ratio of hired, woman to man is 0.600, "
-        "must be 0.8 to 1.2. Example"
+        "30 of 100 for woman against 50 of 100 for man: ratio of hired, woman to man, 0.600; 0.8 to 1.2 is allowed. "
+        "Not kept: women and men alike, example"
     )
-    assert "Chance is not excluded once all thresholds are counted." in second
-    assert "Example" not in second
+    assert "May be chance, as several thresholds were judged." in second
+    assert "example" not in second
     anchors = re.findall(r'href="#([^"]+-example)"', (tmp_path / "page.html").read_text(encoding="utf-8"))
     assert [opened.locator(f"#{anchor}").count() for anchor in anchors] == [1]
     assert (
@@ -76,7 +78,28 @@ def test_many_slices_without_a_veto_are_one_sentence() -> None:
 )
 def test_finding_shows_on_which_side_of_its_bound_a_rate_lies(share: float, bound: float, text: str) -> None:
     row = ThresholdResult(id="t", estimate=EstimateResult(title="harm", value=share, count=1), bounds=(None, bound))
-    assert phrases.finding(row) == f"harm: {text}, must be at most {100 * bound:g}"
+    assert finding(row) == f"harm: {text}; at most {100 * bound:g} are allowed"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((None, 0.4), "young, 0.700"),
+        ((0.6, None), "old, 0.200"),
+        ((0.2, 0.55), "young, 0.700"),
+        ((0.45, 2), "old, 0.2"),
+    ],
+)
+def test_finding_names_the_slice_on_the_side_of_the_bound(
+    bounds: tuple[float | None, float | None], words: str
+) -> None:
+    parts = [
+        SliceResult(slice={"age": name}, state="open", metric="bias", value=value)
+        for name, value in (("middle", 0.5), ("young", 0.7), ("old", 0.2))
+    ]
+    row = ThresholdResult(id="t", estimate=EstimateResult(metric="bias", value=0.5), bounds=bounds, slices=parts)
+    assert f"; worst where the age is {words}" in finding(row)
+    assert "worst" not in finding(replace(row, slices=parts[:1]))
 
 
 def test_remark_on_clusters_is_left_out_where_a_slice_decides() -> None:

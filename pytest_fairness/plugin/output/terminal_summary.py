@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED
-from pytest_fairness.core.formatting import bounds_of, counted, decimals, format_level, format_subject, number
+from pytest_fairness.core.formatting import bounds_of, counted, decimals, format_level, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
@@ -21,7 +21,7 @@ from pytest_fairness.plugin.output.group_tables import group_tables
 from pytest_fairness.plugin.output.outcomes import UNJUDGED, in_line
 from pytest_fairness.plugin.output.terminal_text import group_by_model, pad, wrap_text
 from pytest_fairness.plugin.session.failure_causes import CauseCounts
-from pytest_fairness.report import next_steps, phrases
+from pytest_fairness.report import findings, next_steps, phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.probe_phrases import probe_lines
@@ -192,7 +192,7 @@ def table(
                 yield text, row
             for text in line(title if fits else "", numbers):
                 yield text, row
-            for detail in _details(row, shared):
+            for detail in filter(None, _details(row, shared)):
                 for text in wrap_text(detail, width, 2 * _INDENT, 3 * _INDENT):
                     yield text, row
 
@@ -202,7 +202,8 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
     if row.verdict == "invalid" and row.causes:
         yield f"see above: {phrases.invalid_reason(row)}"
     if row.verdict in ("unfair", "undecided"):
-        yield "; ".join(filter(None, (format_subject(row.estimate), phrases.tallies(row))))
+        yield findings.finding(row)
+        yield findings.doubt(row)
     elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_level
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.threshold_results import ThresholdResult
-from pytest_fairness.report import next_steps, phrases
+from pytest_fairness.report import findings, next_steps, phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
 from pytest_fairness.report.probe_phrases import probe_lines
@@ -189,16 +189,17 @@ _HEADINGS = {
 
 def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     """Return a list item on a threshold, or on some that differ only in their titles."""
-    claims = ", ".join(f"**{escape(phrases.title(one))}**" for one in (row, *others))
-    not_kept = "Not kept: " if row.verdict == "unfair" else ""
-    lines = [f"- {not_kept}{claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
+    claims = [escape(phrases.title(one)) for one in (row, *others)]
+    where = f"{_suite_and_model(row)}{_outcome(row)}"
+    if (finding := findings.finding(row)) and row.verdict in findings.CLAIMS:
+        claim = f"{findings.CLAIMS[row.verdict]}: {claims[0]}{f' ({where})' if where else ''}"
+        lines = [f"- **{escape(finding)}**", claim, findings.doubt(row)]
+    else:
+        lines = [f"- {', '.join(f'**{claim}**' for claim in claims)}", where]
     if row.verdict == "invalid":
         lines += [escape(phrases.invalid_reason(row)[:MOST_TEXT]), escape(phrases.unjudged_tallies(row))]
     elif row.estimate.value is not None:
-        lines += [
-            escape(_numbers(row)),
-            escape(": ".join(filter(None, (format_subject(row.estimate), phrases.tallies(row))))),
-        ]
+        lines += [escape(_numbers(row)), escape(phrases.tallies(row))]
     if row.verdict == "undecided":
         lines.append(escape(row.advice[:MOST_TEXT]))
     remarks = (phrases.slices(row), phrases.excluded(row))

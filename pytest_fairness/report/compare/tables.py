@@ -19,6 +19,7 @@ from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison
 from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, rank_models
+from pytest_fairness.report.findings import CLAIMS, finding
 from pytest_fairness.report.phrases import is_simulated
 from pytest_fairness.report.text_table import TextTable
 
@@ -147,6 +148,8 @@ def change_words(pairing: RowComparison) -> str:
             parts.append(f"less is worse, as it must be {bounds_phrase(pairing.new)}")
         shown = f"p {pairing.p_holm:.3f}" if pairing.p_holm >= 0.001 else "p below 0.001"
         parts.append(f"{'beyond chance' if pairing.significant_side else 'chance may explain it'} ({shown})")
+    if verdict > 0 and pairing.new.verdict in CLAIMS:
+        parts.append(finding(pairing.new))
     return "; ".join(parts)
 
 

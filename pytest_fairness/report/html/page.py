@@ -11,7 +11,7 @@ from pytest_fairness.core.formatting import counted, figures
 from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResults
-from pytest_fairness.report import next_steps, phrases
+from pytest_fairness.report import findings, next_steps, phrases
 from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
@@ -65,6 +65,7 @@ def page_of(view: View) -> dict[str, Any]:
     }
     return {
         "run": results.run,
+        "claims": findings.CLAIMS,
         "packed": pack_attempts(view.samples, results),
         "page": {
             "models": [_model(line, names_of_run, outside[line.model], results.thresholds) for line in results.release],

@@ -21,7 +21,7 @@ from pytest_fairness.core.threshold_results import (
     SliceResult,
     ThresholdResult,
 )
-from pytest_fairness.report import phrases
+from pytest_fairness.report import findings, phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import ThresholdSeries
@@ -36,7 +36,7 @@ from pytest_fairness.report.html.charts import (
     threshold_chart,
 )
 from pytest_fairness.report.probe_phrases import levels_of
-from pytest_fairness.report.release import NOT_JUDGED, is_certain, reason_of
+from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.threshold_view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
@@ -57,9 +57,8 @@ class ThresholdSection:
     model: str
     statement: str
     finding: str
-    """The finding about an unfair threshold, in a sentence."""
-    is_certain: bool
-    """Whether chance is excluded, for an unfair threshold, once all thresholds are counted."""
+    doubt: str
+    """That it may be unfair by chance; empty where it is certain."""
     tallies: str
     own: str
     advice: str
@@ -101,8 +100,8 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         phrases.title(row),
         model,
         statement(row),
-        phrases.finding(row) if row.verdict == "unfair" else "",
-        is_certain(row),
+        findings.finding(row),
+        findings.doubt(row),
         phrases.unjudged_tallies(row) or phrases.tallies(row),
         ". ".join(filter(None, [*phrases.evaluation_remarks(row), phrases.without_group(row), *_decision(row)])),
         row.advice,

@@ -1,0 +1,121 @@
+"""The finding about a threshold in one sentence, the same in every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject, slice_text, span_text
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.report.release import is_certain
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.threshold_results import EstimateResult, SliceResult, ThresholdResult
+
+CLAIMS = {"unfair": "Not kept", "undecided": "Open"}
+"""The state of the claim of a threshold whose finding is shown, by its verdict."""
+_SHARES = ("share of ", "rate of ")
+"""The beginnings of titles that say no more than that a number is of 100."""
+
+
+def finding(row: ThresholdResult) -> str:
+    """Return the finding about a threshold: its value, of 100 where it is a rate, what is allowed, and the worst slice.
+
+    That about an undecided one has its interval as well.
+
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, ThresholdResult
+    >>> rate = EstimateResult(count=102, title="share of wrong answers", value=0.204, low=0.15, high=0.26)
+    >>> finding(ThresholdResult(id="t", estimate=rate, bounds=(None, 0.2)))
+    'wrong answers: 20.4 of 100; at most 20 are allowed'
+    >>> finding(ThresholdResult(id="t", verdict="undecided", estimate=rate, bounds=(None, 0.2)))
+    'wrong answers: 20.4 of 100 (15 to 26); at most 20 are allowed'
+    >>> groups = {"female": GroupResult(value=0.31, count=31), "male": GroupResult(value=0.48, count=48)}
+    >>> ratio = EstimateResult(title="ratio of hired, female to male", value=0.646, groups=dict.fromkeys(groups))
+    >>> print(finding(ThresholdResult(id="t", estimate=ratio, bounds=(2 / 3, 3 / 2), by_group=groups)))
+    31 of 100 for female against 48 of 100 for male: ratio of hired, female to male, 0.646; 2/3 to 3/2 is allowed
+
+    Returns:
+        The sentence without its full stop; empty for a threshold without a value.
+    """
+    estimate = row.estimate
+    if estimate.value is None:
+        return ""
+    return "; ".join(filter(None, (_measured(row), _allowed(row), _worst(row))))
+
+
+def doubt(row: ThresholdResult) -> str:
+    """Return that an unfair threshold may be so by chance, by Holm's correction; empty where it is certain."""
+    return "may be chance, as several thresholds were judged" if row.verdict == "unfair" and not is_certain(row) else ""
+
+
+def _measured(row: ThresholdResult) -> str:
+    estimate, subject = row.estimate, format_subject(row.estimate)
+    if _is_share(estimate):
+        subject = next((subject.removeprefix(begin) for begin in _SHARES if subject.startswith(begin)), subject)
+        return f"{subject}: {_shares(row)}"
+    value, low, high = figures(estimate, row.comparisons)
+    interval = f" ({low} to {high})" if row.verdict == "undecided" else ""
+    groups = " against ".join(_groups(row))
+    return f"{groups}: {subject}, {value}{interval}" if groups else f"{subject}: {value}{interval}"
+
+
+def _is_share(estimate: EstimateResult) -> bool:
+    return estimate.count is not None or estimate.kind is MetricKind.RATE
+
+
+def _shares(row: ThresholdResult) -> str:
+    """Return a rate as ``20.4 of 100``, with its interval where that crosses a bound."""
+    value, low, high = (row.estimate.value, row.estimate.low, row.estimate.high)
+    bounds = [bound for bound in row.bounds if bound is not None]
+    text = f"{_of_hundred(value or 0.0, bounds)} of 100"
+    if row.verdict != "undecided" or low is None or high is None:
+        return text
+    return f"{text} ({_of_hundred(low, bounds)} to {_of_hundred(high, bounds)})"
+
+
+def _groups(row: ThresholdResult) -> Iterator[str]:
+    """Yield the rates of the two groups that a threshold compares, where it compares rates of two."""
+    shares = {name: row.by_group[name] for name in row.estimate.groups if name in row.by_group}
+    values = {name: group.value for name, group in shares.items() if group.value is not None}
+    if len(values) == 2 and all(group.count is not None for group in shares.values()):
+        for name, value in values.items():
+            others = [other for other in values.values() if other != value]
+            yield f"{_of_hundred(value, others)} of 100 for {name}"
+
+
+def _worst(row: ThresholdResult) -> str:
+    """Return the slices that are unfair beside the deciding one; else that of several where the value is worst."""
+    others = [names for names in row.unfair_slices if not names.items() <= row.estimate.slice.items()]
+    if others:
+        return f"unfair as well: {', '.join(f'{name} {value}' for names in others for name, value in names.items())}"
+    parts = [part for part in row.slices if part.value is not None and part.metric == row.estimate.metric]
+    if row.pooled is not None or len(parts) < 2:
+        return ""
+    worst = max(parts, key=lambda part: _badness(row, part))
+    value = f"{_of_hundred(worst.value or 0.0, ())} of 100" if _is_share(row.estimate) else figures(worst)[0]
+    own = {name: value for name, value in worst.slice.items() if name not in row.estimate.slice}
+    return f"worst where {slice_text(own)}, {value}"
+
+
+def _badness(row: ThresholdResult, part: SliceResult) -> float:
+    """Return how far a slice lies on the side of the bound that its threshold's value is nearest to, or beyond."""
+    low, high = row.bounds
+    value, whole = part.value or 0.0, row.estimate.value or 0.0
+    is_low = high is None or (low is not None and whole - low < high - whole)
+    return -value if is_low else value
+
+
+def _allowed(row: ThresholdResult) -> str:
+    low, high = row.bounds
+    must = bounds_phrase(row)
+    are = "is"
+    if (low, high) != (None, None) and _is_share(row.estimate):
+        spans = [None if bound is None else 100 * bound for bound in row.bounds]
+        must, are = must.replace(span_text(row.bounds), span_text(spans)), "are"
+    return f"{must} {are} {'required' if high is None else 'allowed'}" if must else ""
+
+
+def _of_hundred(share: float, others: Sequence[float]) -> str:
+    """Return a share as a number of 100, with at most two decimals, and no more than distinguish it from others."""
+    digits = next((n for n in range(2) if all(round(100 * share, n) != round(100 * other, n) for other in others)), 2)
+    return f"{100 * share:.{digits}f}"
