@@ -42,6 +42,8 @@ class LimitKind(StrEnum):
     """The number of its run: the interval of a first run would have decided it."""
     UNGRADED = "ungraded"
     """The ungraded answers: they alone can move it across the bound."""
+    PLACEBO = "placebo"
+    """The flips between two wordings of one text, which are as many as those between groups."""
     BOUND = "bound"
     """The estimate lies on the bound, or so near it for its error that `MOST_TIMES` as many items do not decide it."""
 

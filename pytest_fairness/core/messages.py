@@ -16,6 +16,7 @@ from pytest_fairness.core.formatting import (
 )
 from pytest_fairness.core.limits import MOST_TIMES, Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.placebos import is_held_by_placebo
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
@@ -32,9 +33,16 @@ def _relation(judgment: Judgment) -> str:
     bounds = span_text(judgment.bounds)
     two_sided = None not in judgment.bounds
     if judgment.verdict is Verdict.UNDECIDED and judgment.straddles:
+        if _is_held_by_placebo(judgment):
+            return f"must be {bounds}"
         return f"crosses {'a' if two_sided else 'the'} bound of {bounds}"
     where = {Verdict.UNFAIR: "outside", Verdict.UNDECIDED: "inside"}.get(judgment.verdict)
     return f"{where} {bounds}" if where and two_sided else f"must be {bounds}"
+
+
+def _is_held_by_placebo(judgment: Judgment) -> bool:
+    low, high = judgment.bounds
+    return judgment.deciding is not None and low is None and is_held_by_placebo(judgment.deciding.estimate, high or 0.0)
 
 
 def advice(judgment: Judgment) -> str:
@@ -49,6 +57,7 @@ def advice(judgment: Judgment) -> str:
         return "; ".join(filter(None, (reason, limit_text(limit) if limit else "")))
     narrow = narrow_band_text(judgment)
     text = ""
+    placebo = "not shown to be more than between wordings" if _is_held_by_placebo(judgment) else ""
     if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
         text = limit_text(limit)
         if _is_out_of_reach(limit, judgment):
@@ -59,7 +68,7 @@ def advice(judgment: Judgment) -> str:
         if same := _without_variation(estimate):
             only = f"find out whether it could, by a control; more {limit.unit} only repeat it"
             text = f"{same}: nothing varies, so {only}"
-    return "; ".join(filter(None, (judgment.reason, narrow, text)))
+    return "; ".join(filter(None, (judgment.reason, narrow, placebo, text)))
 
 
 def limit_text(limit: Limit) -> str:
@@ -69,11 +78,15 @@ def limit_text(limit: Limit) -> str:
     'needs about 417 items (has 120) for 80% power'
     >>> limit_text(Limit(kind=LimitKind.LEVELS, unit="values of name in each group", has=8, needs=16))
     'needs about 16 values of name in each group (has 8) for 80% power: more items alone will not do'
+    >>> limit_text(Limit(kind=LimitKind.PLACEBO, unit="items", has=40))
+    'two wordings of one text flip as often as two groups: more items will not help'
     >>> limit_text(Limit(kind=LimitKind.BOUND, unit="items", has=40))
     'the estimate is on the bound, or too near it for 1,000 times as many items'
     """
     if limit.kind == LimitKind.UNGRADED:
         return f"its ungraded answers alone can move it across the bound: more {limit.unit} will not help"
+    if limit.kind == LimitKind.PLACEBO:
+        return f"two wordings of one text flip as often as two groups: more {limit.unit} will not help"
     if limit.needs is None and limit.kind == LimitKind.RUNS:
         return AS_FIRST
     if limit.needs is None:
@@ -120,6 +133,8 @@ def _without_variation(estimate: Estimate) -> str:
     >>> _without_variation(Estimate("difference", "difference", value=0, low=0, high=0.1, **of))
     'the outcome is 0 in every answer of female and male'
     """
+    if estimate.kind is MetricKind.FLIPS:  # answers that never flip may still vary from item to item
+        return ""
     values = {value for value in estimate.groups.values() if estimate.attribute is not None}
     if len(values) != 1 or not values <= {0.0, 1.0} or estimate.span not in ((-1.0, 1.0), (0.0, 1.0)):
         return ""

@@ -21,6 +21,7 @@ class MetricKind(Enum):
     ODDS_RATIO = "odds_ratio"
     WORST_RATIO = "worst_ratio"
     CORRELATION = "correlation"
+    FLIPS = "flips"
     CUSTOM = "custom"
 
     @property
@@ -38,4 +39,4 @@ class MetricKind(Enum):
         """The value where groups are alike; None for a metric that compares none."""
         if self.log_scale:
             return 1.0
-        return 0.0 if self in (MetricKind.DIFFERENCE, MetricKind.CORRELATION) else None
+        return 0.0 if self in (MetricKind.DIFFERENCE, MetricKind.CORRELATION, MetricKind.FLIPS) else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.comparisons import key_of
 from pytest_fairness.core.dry_run_results import DetectableValues, NeededLabels
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Judgment
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Forecast:
         from pytest_fairness.stats.simulation import Gap
 
         groups = list(self.estimate.groups)
-        if len(groups) < 2:
+        if len(groups) < 2 or self.estimate.kind is MetricKind.FLIPS:  # whose groups are pairs of prompts
             return None
         low, high = self.bounds
         if not self.estimate.log_scale:

@@ -17,6 +17,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.shared_prompts import connected_components, look_alikes
 
@@ -264,6 +265,15 @@ class Columns:
                 _refuse_alike(name, attribute.labels)
             self._attributes[name] = attribute
         return self._attributes[name]
+
+    @property
+    def own_rows(self) -> Rows:
+        """The attempts at the prompts themselves, without those at other wordings of them (`core.placebos`)."""
+        if PLACEBO not in self.known_attributes:
+            return np.arange(self.count)
+        attribute = self.attribute(PLACEBO)
+        # The code of the original may be that of no attempt.
+        return np.flatnonzero((attribute.codes == ABSENT) | (attribute.codes == attribute.code(ORIGINAL)))
 
     def without(self, name: str) -> int:
         """Return the number of attempts that lack an attribute."""

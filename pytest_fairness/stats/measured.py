@@ -31,6 +31,7 @@ from pytest_fairness.stats.calibration.labels import Row
 from pytest_fairness.stats.columns import Columns, Floats
 from pytest_fairness.stats.custom_metrics import Functional
 from pytest_fairness.stats.families import DIFFERENCE, ODDS_RATIO, RATIO, Kind, family, worst_estimate
+from pytest_fairness.stats.flips import estimate_flips
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate
@@ -134,6 +135,7 @@ class Measured:
         groups: Sequence[str],
         source: str | None = None,
         crossed: str | None = None,
+        placebo: str | None = None,
         confidence: float = 0.95,
         sources: Sources = "random",
         extremes: Mapping[str, ExtremesOf] | None = None,
@@ -148,6 +150,8 @@ class Measured:
             groups: The columns with groups, which are the attributes of prompts.
             source: The column with the source; without one, each item is its own.
             crossed: The column with a factor that is drawn at random too and recurs over items.
+            placebo: The column that holds ``original`` for answers to a text that was reworded, and any other value
+                for those to another wording of it, which `flips` alone reads. It is empty for all others.
             confidence: As for the class, like all that follow.
             sources: "random" or "fixed".
             extremes: The extreme values of an ungraded answer, per grade: a pair, or a function of its prompt.
@@ -157,7 +161,8 @@ class Measured:
         Raises:
             FairnessError: A row lacks a column, or the rows are answers of several models.
         """
-        attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed, select=select)
+        roles: dict[str, Any] = {"item": item, "groups": groups, "source": source, "crossed": crossed}
+        attempts = table_reader.attempts(rows, **roles, placebo=placebo, select=select)
         declared = table_reader.read_extremes(extremes, attempts)
         options: dict[str, Any] = {"extremes": declared, "calibration": calibration}
         measured = cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
@@ -180,7 +185,7 @@ class Measured:
         Raises:
             FairnessError: The file cannot be read, or lacks a column.
         """
-        texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
+        texts = [item, *groups, *(options[name] for name in ("source", "crossed", "placebo") if options.get(name))]
         return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
 
     @property
@@ -415,6 +420,41 @@ class Measured:
                 for value in values
             }
         )
+
+    def flips(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
+        """Return how often two answers to one item differ between groups, from 0 to 1, beside the placebo's flips.
+
+        Each prompt is compared with the most similar one of every other group in its item, repetition by repetition.
+        Answers change with any word, in a fair model too. So the probe declares a ``placebo``, other wordings of one
+        of the prompts, and *unfair* needs more flips between groups than between wordings, in the same items. *Fair*
+        rests on the flips between groups alone.
+
+        >>> texts = [("woman", "original"), ("woman", "shorter"), ("man", "")]
+        >>> rows = [
+        ...     {"item": n, "sex": sex, "wording": wording, "hired": n % 2 or (n % 5 == 0 and sex == "man")}
+        ...     for n in range(80) for sex, wording in texts
+        ... ]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex"], placebo="wording")
+        >>> flips = measured.flips("hired", by="sex")
+        >>> flips
+        <flips of hired between groups of sex: 0.100 (95% CI 0.044 to 0.188); 80 items, 160 attempts>
+        >>> dict(flips.groups)
+        {'another sex': 0.1, 'another wording': 0.0}
+
+        Args:
+            outcome: The grade, or a function of a `GradedAttempt`.
+            by: The attribute that makes the groups.
+            equals: The value that is counted, for a grade that holds text; without one, any two texts differ.
+
+        Raises:
+            FairnessError: The sample has no placebo, no attempt has the attribute or the grade, or the grade holds
+                propensities.
+
+        Source:
+            Flips by gender and by paraphrase of medical questions, 14.9% and 14.1%: arXiv 2605.01048.
+        """
+        compute = partial(estimate_flips, self.selection)
+        return self._for_threshold(self.selection.computed_once(compute, MetricKind.FLIPS, outcome, equals, by))
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """Return the smallest ratio of any two groups, smaller over larger: from 0 to 1.

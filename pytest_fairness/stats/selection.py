@@ -65,7 +65,7 @@ class Selection:
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
         self.setting = Setting(confidence, {}, note, columns.crossed or "")
-        self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
+        self.rows, self.left_out = columns.own_rows, np.arange(columns.left_out)
         self.reads_whole_items = False
         """Whether the rows are those of each item's first prompt, for grades that all of its prompts share."""
         self._forget()
@@ -95,8 +95,7 @@ class Selection:
     def whole(self, **setting: Any) -> Selection:
         """Return the selection of all attempts, with other values of some settings."""
         setting_of_all = replace(self.setting, slice={}, **setting)
-        rows = np.arange(self.columns.count)
-        return self.replaced(rows=rows, setting=setting_of_all, reads_whole_items=False)
+        return self.replaced(rows=self.columns.own_rows, setting=setting_of_all, reads_whole_items=False)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
         """Return the first sources and repetitions, at another confidence."""
@@ -105,7 +104,8 @@ class Selection:
         is_selected = np.isin(codes, codes[np.sort(order)[:sources]])
         if self.columns.prompts is not None:
             is_selected &= ranks(self.columns.prompts.codes) < repetitions
-        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(is_selected))
+        whole = self.whole(confidence=confidence)
+        return whole.replaced(rows=whole.rows[is_selected[whole.rows]])
 
     def reclustered(self, name: str, codes: Codes, *, crossed: bool) -> Selection:
         """Return the same attempts with other clusters: see `Columns.reclustered`."""

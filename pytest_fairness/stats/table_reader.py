@@ -15,6 +15,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
+from pytest_fairness.core.placebos import PLACEBO
 from pytest_fairness.stats.table_columns import (
     failure_columns,
     failure_in,
@@ -53,13 +54,14 @@ def attempts(
     groups: Sequence[str],
     source: str | None = None,
     crossed: str | None = None,
+    placebo: str | None = None,
     select: Mapping[str, Any] | None = None,
 ) -> list[GradedAttempt]:
     """Return one graded attempt per selected row.
 
     Raises `FairnessError` for a column that a row lacks, and for answers of several models.
     """
-    roles = _read_roles(item, groups, source, crossed)
+    roles = _read_roles(item, groups, source, crossed, placebo)
     named = set(roles)
     numbered = _selected_rows(rows, item, groups, roles, select or {})
     failures = failure_columns([row for _, row in numbered], {*named, *(select or {})})
@@ -81,7 +83,8 @@ def attempts(
         if not is_known:
             if is_missing(row[item]):
                 raise FairnessError(f"row {number}: its {item} is empty")
-            metadata = {} if crossed is None or is_missing(row[crossed]) else {crossed: str(row[crossed])}
+            drawn = {name: column for name, column in ((crossed, crossed), (PLACEBO, placebo)) if column is not None}
+            metadata = {str(name): str(row[column]) for name, column in drawn.items() if not is_missing(row[column])}
             own = groups_of(row, groups, f"row {number}")
             prompts[key] = Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
@@ -108,11 +111,11 @@ def _failed(row: Mapping[str, Any], roles: Collection[str], failures: Sequence[s
     return dict.fromkeys(numbers - {*roles, *failures}, none) if reason else {}
 
 
-def _read_roles(item: str, groups: Sequence[str], source: str | None, crossed: str | None) -> list[str]:
+def _read_roles(item: str, groups: Sequence[str], *others: str | None) -> list[str]:
     """Return the columns that are no grades. Raises `FairnessError` for what is no column's name, and for two roles."""
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise FairnessError(f"groups is {short_repr(groups)}: give a list of column names")
-    roles = [item, *groups, *(name for name in (source, crossed) if name is not None)]
+    roles = [item, *groups, *(name for name in others if name is not None)]
     for name in roles:
         if not isinstance(name, Hashable):
             raise FairnessError(f"a column is {short_repr(name)}: give its name")

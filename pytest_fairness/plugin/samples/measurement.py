@@ -49,6 +49,7 @@ _PUBLIC = (
     *(
         "worst_ratio",
         "correlation",
+        "flips",
         "metric",
         "where",
         "groups",

@@ -1,0 +1,334 @@
+"""Flips: how often two answers to one item differ between groups, beside how often they do between two wordings.
+
+A signed difference of groups is zero on average in a model whose answers change with any word. A rate of flips is not:
+it counts every change. So *unfair* needs more flips between groups than between wordings of one text that mean the
+same, in the same items.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_fairness.core.breakdown import Breakdown
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.limits import SampleChange
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
+from pytest_fairness.stats import metric_names
+from pytest_fairness.stats.clusters import EVENTS
+from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns, Floats, Rows
+from pytest_fairness.stats.group_estimates import contrast_estimate
+from pytest_fairness.stats.linear_estimate import Ends
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
+from pytest_fairness.stats.outcomes import outcome_name
+from pytest_fairness.stats.selection import Selection, ranks
+
+OTHER_WORDING = "another wording"
+"""The name of the pairs of answers to two wordings of one text."""
+NO_PLACEBO = (
+    "flips need a placebo: answers change with any word, so a rate of flips shows nothing without the rate at which "
+    "other wordings of one text flip; declare placebo= in the probe's mark"
+)
+_EXCESS = (-1.0, 1.0)
+"""The span of a difference of two rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPairs:
+    """Pairs of answers to prompts of one item: the rows of both, in the order of items."""
+
+    first: Rows
+    second: Rows
+
+    def flips(self, values: Floats) -> Floats:
+        """Return whether the two answers of each pair differ: 0 or 1, nan where one of them is ungraded."""
+        first, second = values[self.first], values[self.second]
+        return np.where(np.isnan(first) | np.isnan(second), np.nan, first != second)
+
+
+def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str) -> Estimate:
+    """Return how often two answers differ between groups: see `Measured.flips`.
+
+    Args:
+        selection: The attempts.
+        outcome: The grade, or a function of a `GradedAttempt`.
+        equals: The value that is counted, for a grade that holds text; None: all its values are told apart.
+        by: The attribute that makes the groups.
+
+    Raises:
+        FairnessError: The sample has no placebo or no such attribute, or holds propensities.
+    """
+    columns = selection.columns
+    columns.attribute(by)
+    if PLACEBO not in columns.known_attributes:
+        raise FairnessError(NO_PLACEBO)
+    name = metric_names.family_name(MetricKind.FLIPS, outcome, equals, by)
+    between = pair_groups(columns, selection.rows, by)
+    placebos = pair_wordings(columns, columns.items.codes[between.first])
+    rows = np.unique(np.concatenate([selection.rows, placebos.first, placebos.second]))
+    values = _values(selection, outcome, equals, rows)
+    if not len(between.first):
+        return selection.setting.invalid(name, f"no item has prompts of two groups of {by}: nothing can flip")
+    flips, own = between.flips(values), placebos.flips(values)
+    other = f"another {by}"
+    parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, OTHER_WORDING)]
+    everyone = selection.everyone(parts[0].outcomes(), np.isnan(values[selection.rows]).astype(np.float64))
+    flip_rate = parts[0].estimate(name, everyone)
+    rates = {other: flip_rate, OTHER_WORDING: parts[1].estimate(name)}
+    described: dict[str, Any] = {
+        "groups": {key: rate.value for key, rate in rates.items()},
+        "breakdown": cache(partial(Breakdown, OTHER_WORDING, rates)),
+        "attempts": len(np.unique(np.concatenate([between.first, between.second]))),
+        "count": None,
+    }
+    excess = _Excess(selection, between, flips, placebos, own).estimate(name)
+    if flip_rate.invalid or excess.invalid:
+        return replace(flip_rate, invalid=flip_rate.invalid or f"its placebo: {excess.invalid}", **described)
+    return replace(_guarded(flip_rate, excess), **described)
+
+
+def _guarded(flips: Estimate, excess: Estimate) -> Estimate:
+    """Return a rate of flips that supports a claim of unfairness only where that of the placebo is lower.
+
+    Both claims are made at the same tail, and one is false wherever the threshold is not unfair: their conjunction
+    errs no more often than either (intersection-union test, Berger 1982).
+    """
+
+    # test_brittle_model_is_not_unfair_by_flips
+    def strict_at(tail: float) -> Ends:
+        low, high = _ends(flips, tail, strict=True)
+        return (low if _ends(excess, tail, strict=True)[0] > 0 else -math.inf), high
+
+    def project(tail: float, change: SampleChange) -> tuple[float, float, float]:
+        low, high, error = _projected(flips, tail, change)
+        return (low if _projected(excess, tail, change)[0] > 0 else -math.inf), high, error
+
+    strict_low, strict_high = strict_at((1 - flips.confidence) / 2)
+    return replace(flips, strict_low=strict_low, strict_high=strict_high, strict_at=strict_at, projection=project)
+
+
+def _ends(estimate: Estimate, tail: float, *, strict: bool = False) -> Ends:
+    """Return the ends of an interval at a tail; if ``strict``, those of a claim of unfairness."""
+    at = (estimate.strict_at if strict else None) or estimate.ends_at
+    return at(tail) if at is not None else (estimate.low, estimate.high)
+
+
+def _projected(estimate: Estimate, tail: float, change: SampleChange) -> tuple[float, float, float]:
+    """Return the ends and the standard error of a changed sample."""
+    if estimate.projection is None:
+        return *_ends(estimate, tail), estimate.error
+    return estimate.projection(tail, change)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairEstimate:
+    """The rate of flips of some pairs."""
+
+    selection: Selection
+    pairs: AnswerPairs
+    flips: Floats
+    name: str
+
+    def outcomes(self) -> GroupOutcomes:
+        return _pair_outcomes(self.selection, self.pairs, _vector(self.flips), self.name)[0]
+
+    def estimate(self, name: metric_names.MetricName, outcomes: GroupOutcomes | None = None) -> Estimate:
+        """Return the rate, with the wider of the intervals by either side's levels of a crossed factor."""
+        first, *others = _pair_outcomes(self.selection, self.pairs, _vector(self.flips), self.name)
+        if outcomes is not None:
+            first = replace(first, invalid=outcomes.invalid, suspect=outcomes.suspect)
+        items = len(np.unique(self.selection.columns.items.codes[self.pairs.first]))
+        setting = self.selection.setting
+        count = int(np.nansum(self.flips))
+        parts = [contrast_estimate(setting, name, [part], items, None, count=count) for part in (first, *others)]
+        return _widest(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """The excess of flips between groups over those between wordings, within each item that has both."""
+
+    selection: Selection
+    between: AnswerPairs
+    flips: Floats
+    placebos: AnswerPairs
+    own: Floats
+
+    def estimate(self, name: metric_names.MetricName) -> Estimate:
+        """Return the mean over pairs of groups of its flip less the rate of the placebo's in its item."""
+        codes = self.selection.columns.items
+        of_placebo, of_pair = codes.codes[self.placebos.first], codes.codes[self.between.first]
+
+        def rates(values: Floats) -> Floats:
+            counts = np.bincount(of_placebo, minlength=codes.size).astype(np.float64)
+            sums = np.bincount(of_placebo, weights=values, minlength=codes.size)
+            shares: Floats = np.divide(sums, counts, out=np.full(codes.size, np.nan), where=counts > 0)
+            return shares[of_pair]
+
+        graded, fewest, most = rates(self.own), rates(np.nan_to_num(self.own)), rates(np.nan_to_num(self.own, nan=1.0))
+        # test_flips_of_items_without_a_placebo_do_not_exceed_it
+        shared = ~np.isnan(fewest)
+        lowest, highest = np.nan_to_num(self.flips) - most, np.nan_to_num(self.flips, nan=1.0) - fewest
+        vector = OutcomeVector("", (self.flips - graded)[shared], lowest[shared], highest[shared], _EXCESS)
+        pairs = AnswerPairs(self.between.first[shared], self.between.second[shared])
+        setting = self.selection.setting
+        if not shared.any():
+            return setting.invalid(name, "no item has an answer to another wording")
+        items = len(np.unique(codes.codes[pairs.first]))
+        parts = _pair_outcomes(self.selection, pairs, vector, "all")
+        return _widest([contrast_estimate(setting, name, [part], items, None) for part in parts])
+
+
+def _vector(flips: Floats) -> OutcomeVector:
+    return OutcomeVector("", flips, np.nan_to_num(flips), np.nan_to_num(flips, nan=1.0), EVENTS)
+
+
+def _pair_outcomes(selection: Selection, pairs: AnswerPairs, vector: OutcomeVector, name: str) -> list[GroupOutcomes]:
+    """Return an outcome of pairs as a group: one, or with a crossed factor one by the levels of either side."""
+    rows = np.arange(len(pairs.first))
+    items = selection.columns.items[pairs.first]
+    sides = (pairs.first,) if len(selection.clusterings) == 1 else (pairs.first, pairs.second)
+    return [
+        group(name, vector, rows, [clustering[side] for clustering in selection.clusterings], None, None, items)
+        for side in sides
+    ]
+
+
+def _widest(parts: list[Estimate]) -> Estimate:
+    """Return the estimate with the hull of the intervals of several that have one value."""
+    first = parts[0]
+    if len(parts) == 1 or any(part.invalid for part in parts):
+        return next((part for part in parts if part.invalid), first)
+
+    def ends_at(tail: float, *, strict: bool = False) -> Ends:
+        lows, highs = zip(*(_ends(part, tail, strict=strict) for part in parts), strict=True)
+        return min(lows), max(highs)
+
+    def project(tail: float, change: SampleChange) -> tuple[float, float, float]:
+        lows, highs, errors = zip(*(_projected(part, tail, change) for part in parts), strict=True)
+        return min(lows), max(highs), max(errors)
+
+    low, high = ends_at((1 - first.confidence) / 2)
+    return replace(
+        max(parts, key=lambda part: part.error),
+        low=low,
+        high=high,
+        ends_at=ends_at,
+        strict_at=partial(ends_at, strict=True),
+        projection=project,
+        sparse=next((part.sparse for part in parts if part.sparse), ""),
+        suspect=next((part.suspect for part in parts if part.suspect), ""),
+    )
+
+
+def _values(selection: Selection, outcome: Outcome, equals: Any, rows: Rows) -> Floats:
+    """Return a number for each attempt, equal for equal answers; nan where ungraded."""
+    reader = selection.reader
+    if not isinstance(outcome, str):
+        vector = reader.computed_vector(outcome, rows)
+    elif equals is None and reader.holds_text(outcome):
+        texts: dict[Any, float] = {}
+        read = reader.values(outcome)
+        return np.array([np.nan if value is None else texts.setdefault(value, float(len(texts))) for value in read])
+    else:
+        vector = reader.named(outcome, equals)
+    if vector.weights is not None:
+        raise FairnessError(f"{outcome_name(outcome, equals)} holds propensities, which do not flip: draw answers")
+    return vector.values
+
+
+def pair_groups(columns: Columns, rows: Rows, by: str) -> AnswerPairs:
+    """Return pairs of answers to prompts of one item that are of two groups.
+
+    Each prompt is compared with the one of every other group that agrees with it in most other attributes (a name's
+    rank, the strength of a case), its repetitions one by one. All prompts of the larger side are used.
+
+    Args:
+        columns: The sample.
+        rows: The attempts.
+        by: The attribute that makes the groups.
+    """
+    groups = columns.attribute(by).codes
+    rows = rows[groups[rows] != ABSENT]
+    items = columns.own_items[rows]
+    # Within each item, so that items of one form have the same pairs.
+    own = _within_items(groups[rows], items)
+    names = sorted(columns.known_attributes - {by, PLACEBO})
+    others = np.column_stack(
+        [_within_items(columns.attribute(name).codes[rows], items) for name in names] or [np.zeros_like(own)]
+    )
+    first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    patterns: dict[tuple[bytes, bytes], AnswerPairs] = {}
+    for members in _members(items):
+        key = own[members].tobytes(), others[members].tobytes()
+        if key not in patterns:
+            patterns[key] = _paired(own[members], others[members])
+        first.append(rows[members[patterns[key].first]])
+        second.append(rows[members[patterns[key].second]])
+    return AnswerPairs(np.concatenate(first), np.concatenate(second))
+
+
+def _within_items(codes: Codes, items: Clustering) -> Codes:
+    """Return codes from 0 in each item, in their order and equal where they were equal."""
+    _, dense = np.unique(items.codes * (codes.max(initial=0) + 2) + codes + 1, return_inverse=True)
+    dense = dense.reshape(-1).astype(np.int64)
+    lowest = np.full(items.size, len(codes), dtype=np.int64)
+    np.minimum.at(lowest, items.codes, dense)
+    return dense - lowest[items.codes]
+
+
+def _members(items: Clustering) -> list[Rows]:
+    """Return the positions of the attempts of each item."""
+    order = np.argsort(items.codes, kind="stable")
+    ends = np.cumsum(np.bincount(items.codes, minlength=items.size))[:-1]
+    return [members for members in np.split(order, ends) if len(members)]
+
+
+def _paired(groups: Codes, others: npt.NDArray[Any]) -> AnswerPairs:
+    """Return the pairs within one item: positions of its attempts, those of the lower group first."""
+    kinds, kind_of = np.unique(others, axis=0, return_inverse=True)
+    kind_of = kind_of.reshape(-1).astype(np.int64)
+    first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for one, two in combinations(np.unique(groups).tolist(), 2):
+        sides = [np.flatnonzero(groups == code) for code in (one, two)]
+        is_swapped = len(sides[0]) < len(sides[1])
+        larger, smaller = sides[::-1] if is_swapped else sides
+        order = ranks(kind_of[larger])
+        partners = np.empty(len(larger), dtype=np.int64)
+        present = np.unique(kind_of[smaller])
+        for kind in np.unique(kind_of[larger]).tolist():
+            alike = (kinds[present] == kinds[kind]).sum(axis=1)
+            candidates = smaller[np.isin(kind_of[smaller], present[alike == alike.max()])]
+            of_kind = kind_of[larger] == kind
+            partners[of_kind] = candidates[order[of_kind] % len(candidates)]
+        first.append(partners if is_swapped else larger)
+        second.append(larger if is_swapped else partners)
+    return AnswerPairs(np.concatenate(first), np.concatenate(second))
+
+
+def pair_wordings(columns: Columns, items: Codes) -> AnswerPairs:
+    """Return pairs of answers to the original and another wording of one text, in the same repetition.
+
+    Args:
+        columns: The sample.
+        items: The items that count.
+    """
+    level, codes = columns.attribute(PLACEBO), columns.items.codes
+    is_original = level.codes == level.code(ORIGINAL)
+    originals = np.flatnonzero(is_original)
+    originals = originals[np.argsort(codes[originals], kind="stable")]
+    number = np.bincount(codes[originals], minlength=columns.items.size)
+    starts = np.concatenate([[0], np.cumsum(number)[:-1]])
+    others = np.flatnonzero((level.codes != ABSENT) & ~is_original & np.isin(codes, items))
+    others = others[number[codes[others]] > 0]
+    repetitions = ranks(codes[others] * len(level.labels) + level.codes[others])
+    own = codes[others]
+    return AnswerPairs(originals[starts[own] + repetitions % number[own]], others)
