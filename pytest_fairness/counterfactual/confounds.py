@@ -15,6 +15,7 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.json_objects import is_number
+from pytest_fairness.core.placebos import PLACEBO, without_placebos
 from pytest_fairness.counterfactual.group_gaps import FEWEST_ITEMS, Mean, Row, mean_of, widest_gap
 from pytest_fairness.counterfactual.slot_confounds import find_slot_confounds
 
@@ -100,14 +101,14 @@ def _rows(items: Sequence[ProbeItem]) -> list[Row]:
     chosen = sorted(random.Random(0).sample(range(len(items)), min(len(items), MOST_ITEMS)))
     rows = []
     for number, item in enumerate(items[index] for index in chosen):
-        for prompt in item.prompts:
+        for prompt in without_placebos(item).prompts:
             options = prompt.metadata.get("options")
             shown = options if isinstance(options, AnswerOptions) else None
             rows.append(
                 Row(
                     number,
                     prompt,
-                    {**item.metadata, **prompt.metadata},
+                    {name: value for name, value in {**item.metadata, **prompt.metadata}.items() if name != PLACEBO},
                     shown.values if shown else (),
                     # In a format of sentences the options stand in the text as well.
                     _mentions(prompt.text, shown) if shown and str(shown) in prompt.text else (),

@@ -45,6 +45,7 @@ MEASURES: Mapping[str, Measure] = {
     "odds_ratio": Measure(1, ("by", "of", "to")),
     "odds_ratios": Measure(1, ("by",), ("to", "equals")),
     "correlation": Measure(2, (), ()),
+    "flips": Measure(1, ("by",)),
 }
 _COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,

@@ -27,6 +27,8 @@ Groups = Mapping[str, Sequence[Filling]]
 ITEM_COLUMNS = ("id", "source")
 """The columns of an item that are its id and its source; the others fill in the template."""
 CHOICES = "choices"
+WORDINGS = "other_wordings"
+"""The metadata of a prompt that holds the texts of `placebo`."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +147,16 @@ class DeclarationBuilder:
             DeclarationError: A slot has no value, or a value no slot.
         """
         templates = [Template(node) for key in ("system", "template") if (node := self.document.get(key))]
+        declared = self.document.get("placebo")
+        wordings = [Template(node) for node in declared.value] if declared else []
         slots = {attribute: slots_of(groups) for attribute, groups in vary.items()}
         varied = {name for names in slots.values() for name in names}
         columns = {str(name) for row, _ in rows for name in row}
         choices = {CHOICES} if self.document.get(CHOICES) else set()
-        for template in templates:
+        for template in (*templates, *wordings):
             template.require(dict.fromkeys(varied | columns | choices))
         texts = self._choices()
-        filled_in = {name for template in [*templates, *texts.values()] for name in template.names}
+        filled_in = {name for template in [*templates, *wordings, *texts.values()] for name in template.names}
         fillings = [
             text for groups in vary.values() for fills in groups.values() for fill in fills for text in fill.values()
         ]
@@ -173,7 +177,7 @@ class DeclarationBuilder:
                 raise node.error(
                     f"{subject} has no value for {{{{ {missing[0]} }}}}; {did_you_mean(missing[0], values)}"
                 )
-            prompts = list(self._prompts(item, values, vary, templates, texts, filled_in))
+            prompts = list(self._prompts(item, values, vary, templates, wordings, texts, filled_in))
             metadata = {name: value for name, value in values.items() if name not in ITEM_COLUMNS}
             try:
                 yield ProbeItem(item, prompts, None if "source" not in values else str(values["source"]), metadata)
@@ -186,6 +190,7 @@ class DeclarationBuilder:
         values: Mapping[str, Any],
         vary: Mapping[str, Groups],
         templates: Sequence[Template],
+        wordings: Sequence[Template],
         texts: Mapping[str, Template],
         filled_in: set[str],
     ) -> Iterator[Prompt]:
@@ -202,7 +207,9 @@ class DeclarationBuilder:
                 {"role": role, "content": template.render(filled, about)}
                 for role, template in zip(roles, templates, strict=True)
             ]
-            metadata = {**fixed, **slots} | ({"options": options} if options else {})
+            metadata: dict[str, Any] = {**fixed, **slots} | ({"options": options} if options else {})
+            if wordings:
+                metadata[WORDINGS] = [wording.render(filled, about) for wording in wordings]
             shown = {name: text for name, text in slots.items() if name in filled_in}
             try:
                 yield Prompt(messages, groups=groups, metadata=metadata, slots=shown)

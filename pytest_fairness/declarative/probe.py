@@ -23,7 +23,7 @@ from pytest_fairness.declarative.data import AllowedFolders
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.declarative.file_readers import read_jsonl, read_yaml
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.declarative.items import ITEM_COLUMNS, DeclarationBuilder, slots_of
+from pytest_fairness.declarative.items import ITEM_COLUMNS, WORDINGS, DeclarationBuilder, slots_of
 from pytest_fairness.declarative.source import DeclarationError, LocatedValue, located_error
 from pytest_fairness.declarative.validation import check, check_parameters, schema
 from pytest_fairness.graders.propensities import Likelihood
@@ -149,6 +149,8 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
 
         _located(formats, lambda: Formats.of(formats.plain))
     mark_arguments = {key: document.value[key].plain for key in _PASSED if key in document.value}
+    if "placebo" in document.value:
+        mark_arguments["placebo"] = WORDINGS
     if "confidence" in mark_arguments:
         mark_arguments["confidence"] = float(mark_arguments["confidence"])
     line = document.value["template"].key_line or document.line

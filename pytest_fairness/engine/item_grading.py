@@ -12,6 +12,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.finish_reasons import withheld_grade
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.placebos import is_placebo, without_placebos
 from pytest_fairness.core.protocols import ItemGrader, Model, ModelQuery, is_model
 from pytest_fairness.engine.answer_grading import check_grades, grader_error
 from pytest_fairness.engine.engine import Engine
@@ -47,20 +48,23 @@ def grade_together(
     """
     graded = list(attempts)
     for name, grader in graders.items():
-        reasons = [withheld_grade(entry.attempt, grader) for entry in graded]
+        # test_item_graders_do_not_see_other_wordings
+        own = [entry for entry in graded if not is_placebo(entry.prompt)]
+        reasons = [withheld_grade(entry.attempt, grader) for entry in own]
         visible = [
             entry if reason is None else _without_answer(entry, reason)
-            for entry, reason in zip(graded, reasons, strict=True)
+            for entry, reason in zip(own, reasons, strict=True)
         ]
         try:
-            grades = yield from _grades(grader, item, visible, model, first, first_of)
+            grades = yield from _grades(grader, without_placebos(item), visible, model, first, first_of)
         except UngradedError as error:
-            grades = [Grade.none(error.reason, str(error))] * len(graded)
+            grades = [Grade.none(error.reason, str(error))] * len(own)
         except Exception as error:
             raise grader_error(name, f"item {item.id!r}", error) from error
+        given = (reason or grade for reason, grade in zip(reasons, grades, strict=True))
         graded = [
-            GradedAttempt(entry.item, entry.prompt, entry.attempt, {**entry.grades, name: reason or grade})
-            for entry, reason, grade in zip(graded, reasons, grades, strict=True)
+            entry if is_placebo(entry.prompt) else replace(entry, grades={**entry.grades, name: next(given)})
+            for entry in graded
         ]
     return graded
 

@@ -18,13 +18,14 @@ MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
         "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}, control=None, "
-        "literal=(), id=...): one "
+        "placebo=None, literal=(), id=...): one "
         "fairness question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in "
         "several answer formats; "
         "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
         "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
         "expected={'grade': {value: share}} is what a plan takes for a fair model's answers; "
         "control={'grade': {'attribute': ('higher', 'lower')}} is what should move its answers; "
+        "placebo=reword is a function from a prompt to other wordings of it, beside which flips are judged; "
         "literal=['[AGE]'] are blanks in its prompts that the model is to read as they are; "
         "id='screening' is its name where a function or a loop makes it"
     ),

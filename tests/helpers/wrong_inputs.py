@@ -154,7 +154,8 @@ YAML = ("repetitions: two", "repetitions: 0", "repetitions: 1.5", "repetitions: 
         "repetitions: 20000", "repetitions:", "confidence: 2", "confidence: high", "confidence: 0.5", "confidence: []",
         "harm: 3", "harm: []", "harm:", "sources: some", "sources: 3", "crossed: 3", "crossed: [a]", "crossed: nobody",
         "tools: search", "tools: 3", "formats: 3", "calibration: 3", "calibration: nowhere.jsonl", "literal: 3",
-        "literal: [3]", "control: strong", "control: {hired: 3}", "control: {hirred: {case: [a, b]}}", "repetition: 2",
+        "literal: [3]", "placebo: 3", "placebo: []", "placebo: ['{{ nobody }}']",
+        "control: strong", "control: {hired: 3}", "control: {hirred: {case: [a, b]}}", "repetition: 2",
         "card: 3", "card: {question: 3}", "choices: 3", "choices: [a]", "nothing: 1")  # fmt: skip
 REPLAY: Mapping[str, Sequence[str]] = {
     "prompt": ("3", '""', "[]", "{}"),
@@ -179,6 +180,7 @@ MARKS: Mapping[str, Sequence[str]] = {
     "confidence": ("2.0", "1.0", "0.5", "'high'", "None", "True", "1", "float('nan')"),
     "harm": ("3", "['a']", "True"),
     "crossed": ("3", "['a']"),
+    "placebo": ("3", "''", "True", "['a']", "'nothing'"),
     "sources": ("'some'", "3", "None"),
     "literal": ("3", "'[AGE]'", "[3]", "False"),
     "expected": ("3", "'a'", "{'ok': 2}", "{'ok': {'a': 0.9, 'b': 0.9}}", "{'ok': 'x'}", "{'okk': 0.5}", "{'ok': {}}"),

@@ -147,6 +147,7 @@ def test_plan_counts_and_judges_the_wordings(project: Project) -> None:
         ("'othrs'", "no prompt has another wording by it"),
         ("lambda prompt: []", "no prompt has another wording by it"),
         ("lambda prompt: prompt.text", "it must give a list of texts"),
+        ("lambda prompt: (f'{prompt.text} {n}' for n in __import__('itertools').count())", "gives more than 100 texts"),
         ("lambda prompt: [3]", "gives 3: each wording is a text"),
         ("lambda prompt: [prompt.text + ' ']", "the text of one of its prompts, or given twice"),
         (

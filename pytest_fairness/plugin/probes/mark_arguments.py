@@ -16,6 +16,7 @@ from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.placebos import Placebo
 from pytest_fairness.core.serialization import Reader, checked
 from pytest_fairness.plugin.config.option_values import MOST_REPETITIONS
 from pytest_fairness.plugin.config.profiles import Profiles
@@ -167,6 +168,14 @@ class ProbeMark:
     )
     expected: Mapping[str, Any] = checked(_expected, default_factory=dict)
     """The answers that a plan expects of a fair model: a distribution by grade, and ``icc``."""
+    placebo: Placebo | None = checked(
+        matching(
+            lambda value: value is None or callable(value) or (isinstance(value, str) and bool(value.strip())),
+            "name metadata of prompts that holds other wordings, or write a function from a prompt to them",
+        ),
+        default=None,
+    )
+    """The other wordings of prompts, which show how often answers flip by themselves."""
     control: Sequence[Control] = checked(read_controls, default=())
     """The factors that should move its grades."""
     literal: Literal[True] | Collection[str] = checked(_literal, default=())

@@ -20,6 +20,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.placebos import with_placebos, without_placebos
 from pytest_fairness.core.placeholders import check_filled_in
 from pytest_fairness.core.propensity_graders import add_continuations, as_propensities
 from pytest_fairness.core.serialization import RecordContext, read_record
@@ -154,7 +155,7 @@ class Probe:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self.plain_graders = _plain_graders(self.arguments.get("grade", DEFAULT_GRADERS))
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
-            self.lint = _lint([item for item in self.items if item.is_counterfactual])
+            self.lint = _lint([without_placebos(item) for item in self.items if item.is_counterfactual])
             prompts = sum(len(item.prompts) for item in self.items)
             self.declared = len(self.items), prompts * (usual if settings.profile == SMOKE else self.repetitions)
             all_items = self.items
@@ -200,6 +201,8 @@ class Probe:
                 raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
             items[item.id] = item
         with_tools = self._with_tools(list(items.values()))
+        if mark.placebo is not None:
+            with_tools = with_placebos(with_tools, mark.placebo)
         self._check_prompts(with_tools, mark)
         with_questions = self._with_likelihoods(with_tools, settings)
         return (

@@ -12,6 +12,7 @@ from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
 from pytest_fairness.core.finish_reasons import stray_reason
+from pytest_fairness.core.placebos import is_placebo, without_placebos
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import request_of
 from pytest_fairness.plugin.report_data import FIRST_ANSWERS, SAMPLE, clear, write, written
@@ -61,7 +62,7 @@ class ProbeItemHandle:
 
     @property
     def prompts(self) -> Sequence[Prompt]:
-        return self.item.prompts
+        return without_placebos(self.item).prompts
 
     @property
     def source(self) -> str | None:
@@ -72,7 +73,7 @@ class ProbeItemHandle:
         return self.item.metadata
 
     def measure(self, model: object) -> list[GradedAttempt]:
-        """Return this item's graded attempts: prompts in order, each with its repetitions.
+        """Return this item's graded attempts: prompts in order, each with its repetitions, but for a placebo's.
 
         The test fails if an attempt could not be made in spite of retries.
 
@@ -104,7 +105,7 @@ class ProbeItemHandle:
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
         self._fairness.causes.passed()
-        return attempts
+        return [graded for graded in attempts if not is_placebo(graded.prompt)]
 
     def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
         """End the test if some attempts are errors, in one line if their model could not be reached at all."""
