@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.keys import fingerprint_of
     from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.output_files import write_text
+    from pytest_fairness.core.placebos import Placebo, is_placebo, with_placebos
     from pytest_fairness.core.propensities import (
         WAY_OUT,
         Likelihoods,
@@ -132,6 +133,7 @@ else:
         "core.keys": "fingerprint_of",
         "core.metric_kind": "MetricKind",
         "core.output_files": "write_text",
+        "core.placebos": "Placebo is_placebo with_placebos",
         "core.propensities": "Likelihoods OptionLikelihood WAY_OUT likelihoods_of log_probability",
         "core.protocols": "BatchGrader Grader Grading ItemGrader extremes_of",
         "core.results": "RunResults",
@@ -188,18 +190,18 @@ __all__ = [
     "EvidenceResult", "EvidenceThreshold", "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError",
     "FlipResult", "Functional", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader",
     "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
-    "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "ProbeSample",
-    "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults", "RunStoppedError",
-    "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult", "TomlFile",
-    "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command", "add_model", "add_query_fixture",
-    "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of", "build_requests", "chat_messages",
-    "checked", "counted", "describe_error", "did_you_mean", "digest", "escape_controls", "escape_markdown",
-    "event_loops", "extremes_of", "field_readers", "final_text", "fingerprint_of", "finish_reasons", "finite",
-    "format_level", "format_number", "hypothesis_settings", "install", "is_number", "json_lines", "json_objects",
-    "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of", "log_probability", "message_roles",
-    "model_parameters", "negated", "number_argument", "one_line", "paused_collection", "phrases", "read_aliases",
-    "read_document", "read_environment", "read_records", "redacted", "release_sentence", "resolve_model",
-    "sampled_digest", "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings", "shown_names",
-    "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width", "system_prompt_of", "value_or_none",
-    "whole_number_argument", "write_lines", "write_text",
+    "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "Placebo",
+    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
+    "RunStoppedError", "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult",
+    "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
+    "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
+    "build_requests", "chat_messages", "checked", "counted", "describe_error", "did_you_mean", "digest",
+    "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers", "final_text", "fingerprint_of",
+    "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install", "is_number",
+    "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of",
+    "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
+    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
+    "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
+    "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width",
+    "system_prompt_of", "value_or_none", "whole_number_argument", "with_placebos", "write_lines", "write_text",
 ]  # fmt: skip

@@ -20,6 +20,10 @@ class FlipResult(JsonRecord):
     n: int
     k: int = 0
     p_value: float
+    placebo_flips: int = 0
+    """The answers to other wordings of both texts that decide otherwise than the text."""
+    placebo_answers: int = 0
+    """The number of answers to other wordings; 0 where the search has no placebo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

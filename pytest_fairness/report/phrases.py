@@ -81,9 +81,12 @@ def search(row: SearchResult) -> str:
     if flip is None:
         return f"no flip found {calls}"
     (first, second), (one, two), n = flip.decisions, flip.counts, flip.n
+    wordings = (
+        f"; other wordings flip in {flip.placebo_flips} of {flip.placebo_answers}" if flip.placebo_answers else ""
+    )
     return (
         f"{', '.join(flip.differences)} flips {first!r} ({one} of {n}) to {second!r} ({two} of {n}), "
-        f"p <= {flip.p_value:.2g}, found {calls}"
+        f"p <= {flip.p_value:.2g}, found {calls}{wordings}"
     )
 
 

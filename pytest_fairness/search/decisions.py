@@ -63,6 +63,12 @@ class Decisions:
             self._fresh_counts[prompt.text] = self._fresh_counts.get(prompt.text, 0) + number
         return self._ask(requests)
 
+    def beyond(self, prompts: Sequence[Prompt]) -> list[Any]:
+        """Return one decision on each of these prompts, whatever the budget."""
+        self.calls += len(prompts)
+        self._budget += len(prompts)
+        return [decision for (decision,) in self._ask_model([(prompt, 0, 1) for prompt in prompts])]
+
     def _ask(self, requests: Sequence[tuple[Prompt, int, int]], reserved: int = 0) -> list[list[Any]]:
         if not requests:
             return []

@@ -25,7 +25,7 @@ from pytest_fairness.extending import (
 
 if TYPE_CHECKING:
     from pytest_fairness import GradedAttempt, Prompt
-    from pytest_fairness.extending import FlipResult, SearchResult
+    from pytest_fairness.extending import FlipResult, Placebo, SearchResult
     from pytest_fairness.search.flips import Flip, Search
     from pytest_fairness.search.space import TextPair, TextSpace
 
@@ -130,6 +130,8 @@ def _flip_result(flip: Flip) -> FlipResult:
         n=flip.n,
         k=flip.k,
         p_value=flip.p_value,
+        placebo_flips=flip.placebo_flips,
+        placebo_answers=flip.placebo_answers,
     )
 
 
@@ -137,7 +139,8 @@ class FlipFinder:
     """Value of the fixture `flips`: ``flips(pair)`` returns the flip of a pair, shrunk and confirmed, or None.
 
     ``grader`` reads the decision from an answer, as in the mark of a probe (default: the `grader` fixture). ``n``
-    repetitions confirm a flip, and one test makes at most ``calls`` calls. `Search` describes the error probability.
+    repetitions confirm a flip, and one test makes at most ``calls`` calls. ``placebo`` gives other wordings of a text,
+    as in the mark of a probe: a flip is reported beside theirs. `Search` describes the error probability.
     """
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
@@ -147,12 +150,20 @@ class FlipFinder:
     def __repr__(self) -> str:
         return f"<flips of {self._queries.model.name}>"
 
-    def __call__(self, pair: TextPair, grader: object = None, *, n: int = 10, calls: int = 200) -> Flip | None:
+    def __call__(
+        self,
+        pair: TextPair,
+        grader: object = None,
+        *,
+        n: int = 10,
+        calls: int = 200,
+        placebo: Placebo | None = None,
+    ) -> Flip | None:
         __tracebackhide__ = True
         item = self._queries.test
         if item is None or SEARCHES not in item.stash:
             raise FairnessError("flips is called outside of a test that takes it: give it to the test as an argument")
-        session = self._search_session(item, pair, grader, n, calls)
+        session = self._search_session(item, pair, grader, {"n": n, "calls": calls, "placebo": placebo})
         choices = (pair.left, *pair.rights)
         if session.broken is not None:
             if choices in session.passed:
@@ -174,16 +185,18 @@ class FlipFinder:
             _note(f"{flip}\nreplay: {self._queries.command(item)}")
         return flip
 
-    def _search_session(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
+    def _search_session(
+        self, item: pytest.Item, pair: TextPair, grader: object, options: Mapping[str, Any]
+    ) -> SearchSession:
         from pytest_fairness.search.flips import Search
 
         # By fingerprint, since a grader in the body of the test is a new object for each example.
-        key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
+        key = id(pair.space), fingerprint_of(grader) or type(grader), options["n"], options["calls"]
         searches = item.stash[SEARCHES]
         if key not in searches:
             session = SearchSession(self._queries, pair.space, self._graders(item, grader))
             try:
-                session.search = Search(session.ask, n=n, calls=calls)
+                session.search = Search(session.ask, **options)
             except FairnessError as error:
                 pytest.fail(str(error), pytrace=False)
             searches[key] = session

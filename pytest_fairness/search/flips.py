@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_fairness import FairnessError, Prompt
+from pytest_fairness import FairnessError, ProbeItem, Prompt
 from pytest_fairness.counterfactual import Value
+from pytest_fairness.extending import Placebo, is_placebo, with_placebos
 from pytest_fairness.search.decisions import (
     LOOKS,
     Ask,
@@ -37,6 +38,8 @@ _STAGES = (1, 3, LOOKS)
 _IDLE = 10
 """Examples without a new word after which all words are tested again, where a strategy draws an unknown number."""
 _RETRY = 0.6
+_WORDINGS = 5
+"""The most other wordings of a text that are asked."""
 _SHRUNK_BY_HYPOTHESIS = 300
 """Pairs to which hypothesis may shrink a flip that was found: it is small already, so few suffice."""
 
@@ -59,12 +62,21 @@ class Flip:
     """An upper bound, corrected for all confirmations that the search has tried."""
     calls: int
     """Calls of the search until the flip was confirmed."""
+    placebo_flips: int = 0
+    """The answers to other wordings of both texts that decide otherwise than the text."""
+    placebo_answers: int = 0
+    """The number of answers to other wordings; 0 without a placebo."""
 
     def __str__(self) -> str:
         first, second = self.decisions
         return (
             f"{', '.join(self.differences)} flips {first!r} ({self.counts[0]} of {self.n}) to {second!r} "
             f"({self.counts[1]} of {self.n}), p <= {self.p_value:.2g}"
+            + (
+                f"; other wordings flip in {self.placebo_flips} of {self.placebo_answers}"
+                if self.placebo_answers
+                else ""
+            )
         )
 
     def __repr__(self) -> str:
@@ -120,15 +132,20 @@ class Search:
     (`p_value`): however many pairs were screened, a model that decides alike on all texts, with independent
     repetitions, is reported with a probability of at most 1%.
 
+    A ``placebo`` gives other wordings of a text: of up to five of each text of a flip that was found one decision is
+    asked, which shows how often the decision flips without the difference.
+
     Raises `FairnessError` for an ``n`` that could confirm nothing, or fewer ``calls`` than a search needs.
     """
 
-    def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200) -> None:
+    def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200, placebo: Placebo | None = None) -> None:
         least_agreeing(n, SIGNIFICANCE / 2)
-        if calls < 6 * n:
-            raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n}")
+        kept = 0 if placebo is None else 2 * _WORDINGS
+        if calls < 6 * n + kept:
+            raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n + kept}")
         self._n = n
-        self._decisions = Decisions(ask, calls, reserved=2 * n)
+        self._placebo = placebo
+        self._decisions = Decisions(ask, calls - kept, reserved=2 * n)
         self._tested: set[Word] = set()
         self._round = 1
         self._idle = 0
@@ -251,10 +268,25 @@ class Search:
                 changes = tuple(differences(space, left, right))
                 prompts = space.prompt(left), space.prompt(right)
                 k = least_agreeing(len(first), SIGNIFICANCE / 2**self._spent_error)
-                return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls)
+                placebo = self._placebo_counts(prompts, decisions)
+                return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls, *placebo)
             if min(counts) < _RETRY * self._n:
                 return None
         return None
+
+    def _placebo_counts(self, prompts: Sequence[Prompt], decisions: Sequence[Any]) -> tuple[int, int]:
+        """Return how many answers to other wordings decide otherwise than their text, and their number."""
+        if self._placebo is None:
+            return 0, 0
+        reworded: list[tuple[Prompt, Any]] = []
+        for prompt, decision in zip(prompts, decisions, strict=True):
+            (item,) = with_placebos([ProbeItem("a text of the flip", [prompt])], self._placebo)
+            wordings = [wording for wording in item.prompts if is_placebo(wording)]
+            reworded += [(wording, decision) for wording in wordings[:_WORDINGS]]
+        answers = self._decisions.beyond([wording for wording, _ in reworded])
+        pairs = zip(answers, (decision for _, decision in reworded), strict=True)
+        flips = [answer != decision for answer, decision in pairs if answer is not None]
+        return sum(flips), len(flips)
 
 
 T = TypeVar("T")

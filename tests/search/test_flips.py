@@ -90,6 +90,19 @@ def test_flip_is_shown_and_replayed_without_a_request(searching: Project) -> Non
     assert again["calls"] == again["from_store"]
 
 
+@pytest.mark.parametrize(
+    ("body", "changed"), [(FLIPPING, 0), ('return "yes" if "boxing" not in text and "Would" not in text else "no"', 2)]
+)
+def test_flip_is_reported_with_those_of_other_wordings(searching: Project, body: str, changed: int) -> None:
+    reword = 'placebo=lambda prompt: [f"Would you? {prompt.text}", f"{prompt.text} Would you?"]'
+    write(searching, body, f"YesNo(), {reword}")
+    output = shown(searching.run())
+    flip = row(searching)["flip"]
+    assert (flip["placebo_flips"], flip["placebo_answers"]) == (changed, 4)
+    assert f"other wordings flip in {changed} of 4" in " ".join(output.split())
+    assert sum(searching.calls().values()) == row(searching)["calls"]
+
+
 def test_fair_model_passes_and_the_search_is_reported(searching: Project) -> None:
     write(searching, 'return "yes"', "YesNo(), calls=60")
     result = searching.run()
@@ -119,6 +132,8 @@ def test_failing_model_fails_the_test_once_in_one_line(searching: Project) -> No
         ("'YesNo'", "it has no grade(prompt, answer)"),
         ("YesNo(), n=3", "n is 3"),
         ("YesNo(), calls=10", "needs at least 60"),
+        ("YesNo(), calls=60, placebo=lambda prompt: []", "needs at least 70"),
+        ("YesNo(), placebo='others'", "no prompt has another wording by it"),
     ],
 )
 def test_invalid_search_is_reported(searching: Project, arguments: str, message: str) -> None:

@@ -94,7 +94,7 @@ def test_noisy_flip_is_confirmed_with_enough_repetitions() -> None:
 @pytest.mark.parametrize(
     ("options", "message"), [({"n": 3}, "n is 3"), ({"n": 10, "calls": 59}, "needs at least 60")], ids=["n", "calls"]
 )
-def test_search_without_power_is_refused(options: dict[str, int], message: str) -> None:
+def test_search_without_power_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(FairnessError, match=message):
         Search(CountingModel(lambda text, draw: "yes"), **options)
 
