@@ -24,10 +24,11 @@ from pytest_fairness.core.decisions import (
 )
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily, unsealed_family
-from pytest_fairness.core.estimates import Estimate, Mark, SealedEstimate, marked_estimates, unsealed
+from pytest_fairness.core.estimates import Estimate, Mark, marked_estimates
 from pytest_fairness.core.formatting import format_bound, format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
+from pytest_fairness.core.sealed_estimates import SealedEstimate, unsealed
 
 _Recorded = TypeVar("_Recorded")
 

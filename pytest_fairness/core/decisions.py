@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Never, Protocol
 
-from pytest_fairness.core.errors import MisuseError
+from pytest_fairness.core.errors import FairnessError, MisuseError
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -127,6 +127,14 @@ _CURRENT = _Evaluation()
 def current_recorder() -> Recorder | None:
     """Return the recorder of the threshold test that is evaluated; None outside of one."""
     return _CURRENT.recorder
+
+
+def refused(reason: str) -> FairnessError:
+    """Return the error for what a threshold must not do; the evaluation notes it, since the test may catch it."""
+    recorder = current_recorder()
+    if recorder is not None:
+        recorder.note_refusal(reason)
+    return FairnessError(reason)
 
 
 @contextmanager

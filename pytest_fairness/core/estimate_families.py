@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from pytest_fairness.core.decisions import Decision, current_recorder
+from pytest_fairness.core.decisions import Decision, current_recorder, refused
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
-from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark, SealedEstimate, refused, unsealed
+from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark
 from pytest_fairness.core.formatting import checked_title
+from pytest_fairness.core.sealed_estimates import SealedEstimate, unsealed
 
 
 class EstimateFamily(ComparableNumber):
@@ -50,6 +52,9 @@ class EstimateFamily(ComparableNumber):
 
     def items(self) -> Iterator[tuple[str, Estimate]]:
         yield from ((name, self._shown(member)) for name, member in self._members.items())
+
+    def _tabulated(self) -> list[tuple[str, Any]]:
+        return list(self.items())
 
     def _shown(self, member: Estimate) -> Estimate:
         return SealedEstimate(member) if self.is_sealed else member

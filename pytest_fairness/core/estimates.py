@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_fairness.core.arithmetic import WithoutArithmetic, finite_bound
 from pytest_fairness.core.breakdown import LazyBreakdown
-from pytest_fairness.core.calls import explains_calls
 from pytest_fairness.core.decisions import (
     OPERATORS,
     OPPOSITES,
@@ -19,13 +18,15 @@ from pytest_fairness.core.decisions import (
     Decision,
     Verdict,
     current_recorder,
-    text_shown,
+    refused,
 )
-from pytest_fairness.core.errors import FairnessError, MisuseError, NoSuchNameError, did_you_mean, short_repr
+from pytest_fairness.core.errors import FairnessError, MisuseError, short_repr
+from pytest_fairness.core.estimate_tables import TabularEstimates
 from pytest_fairness.core.formatting import checked_title, counted, decimals, format_level, format_subject, number
 from pytest_fairness.core.limits import SampleChange
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.significance import two_sided
 
 Ends = Callable[[float], tuple[float, float]]
 """A function from the probability to err on either side (0.025 for a 95% interval) to the ends of an interval."""
@@ -40,7 +41,7 @@ _VERDICTS = {
 }
 
 
-class ComparableNumber(Comparable, WithoutArithmetic):
+class ComparableNumber(Comparable, WithoutArithmetic, TabularEstimates):
     """A value that a threshold compares with a number."""
 
     __slots__ = ()
@@ -382,6 +383,36 @@ class Estimate(ComparableNumber):
             return Decision.FALSE
         return Decision.UNDECIDED
 
+    def p_value(self, value: float | None = None) -> float:
+        """Return the two-sided p-value of one value of the metric: for notebooks and scripts.
+
+        It is the smallest probability to err at which the interval excludes the value: at most 0.05 exactly where the
+        95% interval does. Like the interval it holds however the ungraded answers of a group are filled in.
+
+        >>> from pytest_fairness import Measured
+        >>> hires = {"f": 4, "m": 5}
+        >>> rows = [{"item": n, "sex": sex, "hired": n % 10 < hires[sex]} for n in range(50) for sex in hires]
+        >>> gap = Measured.from_rows(rows, item="item", groups=["sex"]).difference("hired", by="sex", of="f", to="m")
+        >>> round(gap.p_value(), 3), round(gap.p_value(-0.2), 3)
+        (0.009, 0.079)
+
+        Args:
+            value: The value; by default that of a metric whose groups are alike: 0 of a difference, 1 of a ratio.
+
+        Returns:
+            From 2e-9, below which no interval is exact, to 1. nan where nothing can be concluded from the estimate, and
+            where its interval is known at one confidence only.
+
+        Raises:
+            FairnessError: No value is given, and the metric compares no groups.
+        """
+        null = self.parity if value is None else finite_bound(value)
+        if null is None:
+            raise FairnessError(f"{self.title} compares no groups: name the value, as in p_value(0.5)")
+        if self.invalid or self.ends_at is None:
+            return math.nan
+        return two_sided(self.ends_at, null, self.error)
+
     def __repr__(self) -> str:
         numbers = f"invalid: {self.invalid}" if self.invalid else self.text()
         return f"<{format_subject(self)}: {numbers}; {self.counts}>"
@@ -446,110 +477,6 @@ class Estimate(ComparableNumber):
             scale=None if self.scale is None else -self.scale,
             breakdown=_turned(self.breakdown),
         )
-
-
-_DESCRIPTIONS = frozenset({"kind", "confidence", "slice", "attribute", "grade", "equals", "scale", "parity"})
-"""The attributes of an estimate that say what it is of: a threshold's test may read them.
-
-Its name and title are none: those of a pair begin with the group that fares worse.
-"""
-_AMOUNTS = frozenset({"items", "sources", "attempts", "invalid"})
-"""Those that say how much was measured: it may read them, and leave out nothing by them."""
-_SEALED_METHODS = frozenset({"mark", "marked", "titled", "decide", "text", "_answer", "_noun", "_other"})
-_COPYING = frozenset({"__getstate__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"})
-"""Methods by which Python copies or pickles an object with all it holds."""
-
-
-@explains_calls
-class SealedEstimate(Estimate):
-    """An estimate in a threshold's test: it is compared, and its numbers are not read.
-
-    A number without its interval decides nothing, and one that was never measured would be left out unseen. Reading
-    one raises at the line that does.
-
-    Args:
-        estimate: The estimate.
-    """
-
-    __slots__ = ("_sealed",)
-    _sealed: Estimate
-
-    def __init__(self, estimate: Estimate) -> None:
-        object.__setattr__(self, "_sealed", estimate)
-
-    def __getattribute__(self, name: str) -> Any:
-        estimate = unsealed(self)
-        if name in _DESCRIPTIONS:
-            return getattr(estimate, name)
-        if name in _AMOUNTS:
-            recorder = current_recorder()
-            if recorder is not None:
-                recorder.note_unmeasured(estimate)
-            return getattr(estimate, name)
-        if name in _SEALED_METHODS or (name.startswith("__") and name not in _COPYING):
-            return object.__getattribute__(self, name)
-        if not hasattr(estimate, name):
-            names = {"value", *_DESCRIPTIONS, *_AMOUNTS, *(one for one in _SEALED_METHODS if not one.startswith("_"))}
-            raise NoSuchNameError(f"an estimate has no attribute {name!r}; {did_you_mean(name, names)}")
-        raise refused(
-            f"`{name}` of {format_subject(estimate)} is a number without its interval, which a threshold must not "
-            'read: compare the estimate itself, as in `assert estimate <= 0.1`; f"{estimate}" is its text'
-        )
-
-    @property
-    def mark(self) -> Mark:
-        return Mark(unsealed(self))
-
-    def marked(self, scale: MarkScale) -> Estimate:
-        return SealedEstimate(unsealed(self).marked(scale))
-
-    def titled(self, title: str) -> Estimate:
-        return SealedEstimate(unsealed(self).titled(title))
-
-    def decide(self, op: str, bound: float) -> Verdict:
-        raise refused(f"decide is for notebooks and scripts: write `assert ... {op} {bound}` in a threshold")
-
-    def text(self, bounds: Iterable[float] = ()) -> str:
-        return text_shown(unsealed(self).text(bounds))
-
-    def _answer(self, op: str, bound: object) -> bool:
-        if current_recorder() is None:
-            raise FairnessError(
-                f"{format_subject(unsealed(self))} is compared after its threshold's test has ended, where nothing "
-                "judges the comparison: compare it in the test"
-            )
-        return super()._answer(op, bound)
-
-    def __repr__(self) -> str:
-        return text_shown(repr(unsealed(self)))
-
-    def __format__(self, spec: str) -> str:
-        return text_shown(format(unsealed(self), spec))
-
-    def __abs__(self) -> Estimate:
-        return SealedEstimate(abs(unsealed(self)))
-
-    def __neg__(self) -> Estimate:
-        return SealedEstimate(-unsealed(self))
-
-
-def refused(reason: str) -> FairnessError:
-    """Return the error for what a threshold must not do; the evaluation notes it, since the test may catch it."""
-    recorder = current_recorder()
-    if recorder is not None:
-        recorder.note_refusal(reason)
-    return FairnessError(reason)
-
-
-SealedEstimate.__name__ = Estimate.__name__  # in Python's own messages: "not 'Estimate'"
-
-
-def unsealed(estimate: Estimate) -> Estimate:
-    """Return the estimate with its numbers, for the code that judges."""
-    if isinstance(estimate, SealedEstimate):
-        sealed: Estimate = object.__getattribute__(estimate, "_sealed")
-        return sealed
-    return estimate
 
 
 def _mapped(ends: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:

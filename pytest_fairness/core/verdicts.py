@@ -159,7 +159,7 @@ def judge(
     Raises:
         BaseException: The test raised it, and it is no failed assertion.
 
-    >>> from pytest_fairness.core.estimates import SealedEstimate
+    >>> from pytest_fairness.core.sealed_estimates import SealedEstimate
     >>> rho = SealedEstimate(Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05))
     >>> def test():
     ...     assert rho >= 0.8

@@ -19,11 +19,11 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.significance import holm
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.planning.predictions import SampleJudge
 from pytest_fairness.planning.protocols import Answers, Threshold
 from pytest_fairness.stats.power import rate_ratio, rate_variance
-from pytest_fairness.stats.pvalues import holm
 
 if TYPE_CHECKING:
     import numpy as np

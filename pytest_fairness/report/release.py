@@ -65,7 +65,7 @@ def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
     """
     if not rows:
         return []
-    from pytest_fairness.stats.pvalues import holm
+    from pytest_fairness.core.significance import holm
 
     adjusted: dict[int, float] = {}
     for model in dict.fromkeys(row.model for row in rows):

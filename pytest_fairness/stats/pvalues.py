@@ -9,22 +9,12 @@ two one-sided tests (Schuirmann 1987).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pytest_fairness.core.comparisons import Comparison
-from pytest_fairness.core.decisions import OPERATORS, OPPOSITES
-from pytest_fairness.core.estimates import Ends, Estimate
-from pytest_fairness.stats.quantiles import t_quantile, t_tail
-
-SMALLEST = 1e-9
-"""Smallest p-value: below it the approximations behind an interval do not hold."""
-PRECISION = 1e-7
-"""Width of a normal quantile's bracket at which a search ends: below 1e-6 of any tail down to the smallest."""
-
-Point = tuple[float, float]
-"""A normal quantile and the margin of a claim there."""
-Margin = Callable[[float], float]
-"""A function from a tail to a number that is above 0 where an interval at that tail supports a claim."""
+from pytest_fairness.core.decisions import OPPOSITES
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.significance import one_sided
 
 
 def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | None:
@@ -62,87 +52,14 @@ def p_fair(comparisons: Sequence[Comparison]) -> float | None:
     return max(p_values) if p_values and len(p_values) == len(tails) else None
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected by Holm's 1979 procedure: those up to alpha contain an error with at most alpha.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, p_values[index] * (len(p_values) - rank)))
-        corrected[index] = largest
-    return corrected
-
-
 def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
     """Return the p-value of the claim that the estimate lies beyond the bound (``against``), or within it."""
     estimate, op = comparison.estimate, comparison.op
     ends_at = estimate.strict_at or estimate.ends_at if against else estimate.ends_at
     if estimate.invalid or ends_at is None:
         return None
-    claim, opposite = (OPPOSITES[op], op) if against else (op, OPPOSITES[op])
-    return _smallest_tail(_margin(ends_at, claim, comparison), _margin(ends_at, opposite, comparison))
-
-
-def _margin(ends_at: Ends, op: str, comparison: Comparison) -> Margin:
-    """Return the margin of the claim that the whole interval lies on one side of the bound: -1 to 1, and never 0."""
-    holds, index, bound = OPERATORS[op], 0 if op in (">", ">=") else 1, comparison.bound
-    error = comparison.estimate.error
-    unit = error if error > 0 and math.isfinite(error) else 1.0
-
-    def margin(tail: float) -> float:
-        end = ends_at(tail)[index]
-        distance = abs(end - bound) / unit
-        # On the bound or infinitely far the margin jumps, so that no interpolation leads there.
-        size = distance / (1 + distance) if 0 < distance < math.inf else 1.0
-        return size if holds(end, bound) else -size
-
-    return margin
-
-
-def _smallest_tail(claim: Margin, opposite: Margin) -> float:
-    """Return the smallest tail at which a claim is supported; where none is, 1 less that of the opposite claim."""
-    if (middle := claim(0.5)) > 0:
-        return _search(claim, middle)
-    return 1 - _search(opposite, middle) if (middle := opposite(0.5)) > 0 else 0.5
-
-
-def _search(claim: Margin, middle: float) -> float:
-    """Return the smallest tail at which a claim is supported that has the margin ``middle`` at 0.5.
-
-    The search is over normal quantiles, in which the margin is closest to linear: by inverse quadratic interpolation,
-    and by bisection where the last three points are too far from linear (Chandrupatla 1997, Advances in Engineering
-    Software 28, 145-149). It takes a dozen intervals, bisection alone 30.
-    """
-    smallest = claim(SMALLEST)
-    if smallest > 0:
-        return SMALLEST
-    # The newest point, and the last one on the other side of zero.
-    new, other = (0.0, middle), (t_quantile(SMALLEST, math.inf), smallest)
-    share = 0.5
-    while abs(new[0] - other[0]) > PRECISION:
-        quantile = new[0] + share * (other[0] - new[0])
-        point = quantile, claim(t_tail(quantile, math.inf))
-        new, other, before = (point, other, new) if (point[1] > 0) == (new[1] > 0) else (point, new, other)
-        least = min(PRECISION / 2 / abs(new[0] - other[0]), 0.5)
-        share = min(max(_interpolated(new, other, before), least), 1 - least)
-    return t_tail((new if new[1] > 0 else other)[0], math.inf)
-
-
-def _interpolated(new: Point, other: Point, before: Point) -> float:
-    """Return the position of the zero between the first two of three points, as a share of the way from new to other.
-
-    0.5 where they are too far from linear.
-    """
-    (a, f_a), (b, f_b), (c, f_c) = new, other, before
-    xi, phi = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
-    if not (phi**2 < xi and (1 - phi) ** 2 < 1 - xi):
-        return 0.5
-    first = f_a / (f_b - f_a) * f_c / (f_b - f_c)
-    return first + (c - a) / (b - a) * f_a / (f_c - f_a) * f_b / (f_c - f_b)
+    claim = OPPOSITES[op] if against else op
+    return one_sided(ends_at, claim, comparison.bound, estimate.error)
 
 
 def p_equal(estimates: Sequence[Estimate]) -> float | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pytest_fairness.core.comparisons import Comparison, compare, key_of
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.significance import holm
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.stats.pvalues import holm, p_unfair
+from pytest_fairness.stats.pvalues import p_unfair
 
 
 def find_outside(judgment: Judgment) -> list[list[Comparison]]:

@@ -21,7 +21,8 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.estimates import Estimate, SealedEstimate
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.sealed_estimates import SealedEstimate
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured

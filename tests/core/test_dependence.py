@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimate_families import EstimateFamily
-from pytest_fairness.core.estimates import Estimate, SealedEstimate, unsealed
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.sealed_estimates import SealedEstimate, unsealed
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair

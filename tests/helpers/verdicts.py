@@ -7,9 +7,10 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.estimates import Estimate, SealedEstimate
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grader
+from pytest_fairness.core.sealed_estimates import SealedEstimate
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 

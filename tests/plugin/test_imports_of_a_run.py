@@ -56,7 +56,7 @@ ASKING = {
 """Modules that send requests and grade answers."""
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
-    *("aiohttp", "markdown_it", "tenacity"),
+    *("aiohttp", "markdown_it", "matplotlib", "narwhals", "polars", "tenacity"),
     "pytest_fairness.store.postgresql",
     *(
         "pytest_fairness.records",

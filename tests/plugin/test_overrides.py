@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.cli import main
-from pytest_fairness.core.estimates import Estimate, SealedEstimate, unsealed
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.overrides import ONLY, BoundsOverride
+from pytest_fairness.core.sealed_estimates import SealedEstimate, unsealed
 from pytest_fairness.core.verdicts import Judgment, judge
 from tests.helpers import project_sources
 from tests.helpers.dry_runs import simulate_few_samples

@@ -14,9 +14,10 @@ from scipy.stats import beta  # type: ignore[import-untyped]
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.breakdown import Breakdown, ExampleResult, GroupValue
 from pytest_fairness.core.comparisons import ComparisonRecorder, recording
-from pytest_fairness.core.estimates import Estimate, unsealed
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.marks import RATIOS
+from pytest_fairness.core.sealed_estimates import unsealed
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 

@@ -14,9 +14,10 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import OPERATORS, OPPOSITES, Decision
 from pytest_fairness.core.estimates import Ends, Estimate
+from pytest_fairness.core.significance import holm
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.pvalues import holm, p_fair, p_unfair
+from pytest_fairness.stats.pvalues import p_fair, p_unfair
 from tests.helpers.examples import examples
 
 GROUPS = ("a", "b", "c")

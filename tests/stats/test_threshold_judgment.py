@@ -16,9 +16,10 @@ from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.sensitivity import SliceState
+from pytest_fairness.core.significance import holm
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.pvalues import holm, p_unfair
+from pytest_fairness.stats.pvalues import p_unfair
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, count_quiet, judge_threshold
 from tests.helpers.examples import examples
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.decisions import current_recorder
+from pytest_fairness.core.decisions import current_recorder, refused
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
-from pytest_fairness.core.estimates import refused
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.finish_reasons import stray_reason
 from pytest_fairness.core.formatting import counted

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.significance import holm
 from pytest_fairness.core.threshold_results import InfluenceResult, ThresholdResult
-from pytest_fairness.stats.pvalues import holm
 from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference, sign_of
 
 VERDICTS = ("fair", "undecided", "unfair", "invalid")
