@@ -43,6 +43,8 @@ class Attribute:
         return self.labels.index(label) if label in self.labels else len(self.labels)
 
 
+_COLUMN = "column "
+"""The beginning of the key of a table's column that is no attribute."""
 UNDECLARED = "clusters by "
 """The beginning of the name of a crossed factor that nobody has declared."""
 
@@ -111,8 +113,8 @@ class Columns:
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """The prompt of each attempt; None where it is unknown."""
         self.arrays: dict[str, Floats] = {}
-        self.is_table = False
-        """Whether they are rows of a table, and not the answers of a probe's sample."""
+        self.table: Sequence[Mapping[str, Any]] | None = None
+        """The row of each attempt, of a table; None for the answers of a probe's sample."""
         self._attributes: dict[str, Attribute] = {}
         self._attribute_names: set[str] | None = None
         self._grades: set[str] | None = None
@@ -275,6 +277,22 @@ class Columns:
         # The code of the original may be that of no attempt.
         return np.flatnonzero((attribute.codes == ABSENT) | (attribute.codes == attribute.code(ORIGINAL)))
 
+    def selector(self, name: str) -> Attribute:
+        """Return an attribute; of a table any column, which selects rows as if the table held no others.
+
+        Raises:
+            FairnessError: As for `attribute`, and where no row has the column.
+        """
+        if self.table is None or not isinstance(name, str) or name in self.known_attributes:
+            return self.attribute(name)
+        key = f"{_COLUMN}{name}"
+        if key not in self._attributes:
+            if self.count and not any(name in row for row in self.table):
+                names = {str(column) for row in self.table for column in row} | self.known_attributes
+                raise FairnessError(f"no row has a column {name!r}: {did_you_mean(name, names)}")
+            self._attributes[key] = _attribute(_cell_text(row.get(name)) for row in self.table)
+        return self._attributes[key]
+
     def without(self, name: str) -> int:
         """Return the number of attempts that lack an attribute."""
         return int(np.count_nonzero(self.attribute(name).codes == ABSENT))
@@ -391,6 +409,13 @@ def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute
         np.array([numbers[text] for text in column], dtype=np.int64) for column in (texts, left_out_texts)
     )
     return Attribute(codes, labels, left_out_codes)
+
+
+def _cell_text(value: Any) -> str | None:
+    """Return a cell as a text by which rows are selected; None where it is empty. A CSV file has 2024 as 2024.0."""
+    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _refuse_alike(name: str, labels: Iterable[str]) -> None:

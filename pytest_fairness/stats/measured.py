@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -25,7 +24,7 @@ from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import checked_title, counted
 from pytest_fairness.core.marks import CORRELATIONS
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.stats import custom_metrics, metric_names, table_reader
+from pytest_fairness.stats import custom_metrics, metric_names, sample_tables, table_reader
 from pytest_fairness.stats.breakdowns import GroupComparison, functional_breakdown, mean_breakdown
 from pytest_fairness.stats.calibration.labels import Row
 from pytest_fairness.stats.columns import Columns, Floats
@@ -37,7 +36,7 @@ from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
 from pytest_fairness.stats.outcome_vectors import NO_RATE, GroupOutcomes, Outcome, group
-from pytest_fairness.stats.outcomes import Extremes, outcome_name
+from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.resampling import draw_resamples
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.table_reader import ExtremesOf
@@ -68,8 +67,8 @@ class Measured:
         confidence: The share of samples whose interval holds the truth, between 0 and 1.
         sources: "random" clusters by an item's source, "fixed" by item: the verdict then holds for these sources only.
         crossed: An attribute whose values are drawn at random too and recur over items (a name, say).
-        extremes: Per grade, from a prompt, the extreme values that an ungraded answer could have had. Grades that are
-            true or false, and text with ``equals``, need none.
+        extremes: The extreme values that an ungraded answer could have had, per grade: a pair, ``{"rating": (1, 5)}``,
+            or a function of its prompt. Grades that are true or false, and text with ``equals``, need none.
         conditions: What another sample must share to be compared with this one (`against`): the graders, the judge,
             the decoding.
         calibration: A human's labels of a judge's grades (`read_labels`). Rates, means, differences and ratios of
@@ -98,7 +97,7 @@ class Measured:
         confidence: float = 0.95,
         sources: Sources = "random",
         crossed: str | None = None,
-        extremes: Extremes | None = None,
+        extremes: Mapping[str, ExtremesOf] | None = None,
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
         left_out: LeftOut = MappingProxyType({}),
@@ -106,7 +105,8 @@ class Measured:
         if not isinstance(attempts, Sequence) or not all(isinstance(one, GradedAttempt) for one in attempts[:1]):
             raise FairnessError(f"the attempts are {short_repr(attempts)}: give a list of GradedAttempt")
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
-        options: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
+        declared = table_reader.read_extremes(extremes)
+        options: dict[str, Any] = {"extremes": declared, "conditions": conditions, "calibration": calibration}
         self.selection = Selection(columns, confidence=confidence, **options)
 
     @classmethod
@@ -162,31 +162,43 @@ class Measured:
             FairnessError: A row lacks a column, or the rows are answers of several models.
         """
         roles: dict[str, Any] = {"item": item, "groups": groups, "source": source, "crossed": crossed}
-        attempts = table_reader.attempts(rows, **roles, placebo=placebo, select=select)
-        declared = table_reader.read_extremes(extremes, attempts)
-        options: dict[str, Any] = {"extremes": declared, "calibration": calibration}
+        attempts, table = table_reader.read_attempts(rows, **roles, placebo=placebo, select=select)
+        options: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
         measured = cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
-        measured.selection.columns.is_table = True
+        table_reader.check_extremes_names(extremes, attempts)
+        measured.selection.columns.table = table
         return measured
 
     @classmethod
-    def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
-        """Return a sample of a file with a recorded table.
+    def from_table(cls, table: Any, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
+        """Return a sample of a recorded table: a file, or a frame of pandas, polars, pyarrow or another library.
 
         In CSV an empty field is ungraded, and so is nan; grades are read as numbers, true and false where they look so.
         The fields of a nested object are columns too, such as ``decision.score``.
 
+        >>> import pandas
+        >>> answers = pandas.DataFrame({"item": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"], "hired": [1, 1, 0, None]})
+        >>> Measured.from_table(answers, item="item", groups=["sex"])
+        <Measured: 2 items, 4 attempts; sex: f, m; grades: hired>
+
         Args:
-            path: A CSV, JSONL or Parquet file, by its ending.
+            table: A CSV, JSONL or Parquet file, by its ending; or a frame, in which a missing value is ungraded.
             item: The column with the item.
             groups: The columns with groups.
             **options: As for `from_rows`.
 
         Raises:
-            FairnessError: The file cannot be read, or lacks a column.
+            FairnessError: The table cannot be read, lacks a column, or a group is missing in a frame.
         """
-        texts = [item, *groups, *(options[name] for name in ("source", "crossed", "placebo") if options.get(name))]
-        return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
+        others = [options[name] for name in ("source", "crossed", "placebo") if options.get(name)]
+        return cls.from_rows(table_reader.read_table(table, item, groups, others), item=item, groups=groups, **options)
+
+    def __repr__(self) -> str:
+        shown = [f"{counted(self.items, 'item')}, {counted(self.attempts, 'attempt')}"]
+        shown += [f"{by}: {', '.join(self.groups(by))}" for by in sorted(self.selection.columns.group_attributes)]
+        if grades := sorted(map(str, self.selection.columns.known_grades)):
+            shown.append(f"grades: {', '.join(grades)}")
+        return f"<Measured: {'; '.join(shown)}>"
 
     @property
     def items(self) -> int:
@@ -212,7 +224,7 @@ class Measured:
         return self.selection.groups(by)
 
     def where(self, **attributes: Any) -> Measured:
-        """Return the attempts whose item or prompt has these attributes.
+        """Return the attempts whose item or prompt has these attributes; of a table, the rows with these cells.
 
         >>> rows = [{"item": n, "sex": "fm"[n % 2], "age": n % 3, "hired": True} for n in range(60)]
         >>> measured = Measured.from_rows(rows, item="item", groups=["sex", "age"])
@@ -221,12 +233,71 @@ class Measured:
 
         Args:
             **attributes: The value of each attribute, or a tuple of several. They are compared as texts. A value that
-                no attempt has gives estimates that are invalid.
+                no attempt has gives estimates that are invalid. Of a table any column is one; a row whose cell is
+                empty has no value.
 
         Raises:
-            FairnessError: No attempt has the attribute.
+            FairnessError: No attempt has the attribute, or no row the column.
         """
         return self.from_selection(self.selection.where(**attributes))
+
+    def slices(self, by: str, estimate: Callable[[Measured], Recorded]) -> EstimateFamily:
+        """Return an estimate for each value of an attribute, or of a table's column: for notebooks and scripts.
+
+        >>> rows = [{"item": n, "sex": "fm"[n % 2], "job": "ab"[n // 2 % 2], "hired": n % 3 > 0} for n in range(120)]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex", "job"])
+        >>> measured.slices("job", lambda part: part.ratio("hired", by="sex", of="f", to="m"))
+        <ratio of hired, f to m where the job is a: 1.000 (95% CI 0.692 to 1.446); 60 items, 60 attempts>
+        <ratio of hired, f to m where the job is b: 1.000 (95% CI 0.692 to 1.446); 60 items, 60 attempts>
+
+        Args:
+            by: The attribute or column.
+            estimate: A function from the attempts of a slice to an estimate, or to a family: its members are then
+                ``"slice, member"``.
+
+        Returns:
+            The family. Each interval is that of the slice alone; claims of unfairness, as by `Estimate.decide`, are
+            corrected over the slices by Bonferroni.
+
+        Raises:
+            FairnessError: There is no such attribute or column, or it is empty; or a threshold's test is evaluated.
+        """
+        refuse_in_threshold(f"slices(...) is for notebooks and scripts: declare threshold(slices=({by!r},))")
+        parts = {value: self.where(**{by: value}) for value in self.selection.values_of(by)}
+        if not parts:
+            raise FairnessError(f"no attempt has a value of {by}")
+        members: dict[str, Estimate] = {}
+        for value, part in parts.items():
+            one = estimate(part)
+            if isinstance(one, EstimateFamily):
+                members |= {f"{value}, {name}": member for name, member in one.items()}
+            else:
+                members[value] = one
+        return EstimateFamily({name: _corrected(member, len(parts)) for name, member in members.items()})
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with a row for each attempt: for notebooks and scripts.
+
+        >>> rows = [{"item": n, "sex": "fm"[n % 2], "hired": n % 3 > 0} for n in range(2)]
+        >>> Measured.from_rows(rows, item="item", groups=["sex"]).to_frame("polars").to_dicts()[0]
+        {'item': '0', 'source': None, 'repetition': 0, 'group_sex': 'f', 'grade_hired': False, 'ungraded_hired': None}
+
+        Args:
+            backend: "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+
+        Returns:
+            The columns ``item``, ``source``, ``repetition``, ``group_<attribute>``, ``metadata_<attribute>``,
+            ``grade_<name>`` (missing where ungraded), ``ungraded_<name>`` (the reason) and, of answers, ``answer``.
+
+        Raises:
+            FairnessError: The library is not installed, the sample is of arrays, or a threshold's test is evaluated.
+        """
+        refuse_in_threshold("a data frame is for notebooks and scripts: compare an estimate of `measured`")
+        return sample_tables.frame_of(self.selection, backend)
+
+    def _repr_html_(self) -> str:
+        """Return the sizes of the sample, as a notebook shows them."""
+        return sample_tables.html_of(self.selection)
 
     def whole_items(self) -> Measured:
         """Return one attempt for each item and repetition, that of the item's first prompt.
@@ -646,7 +717,7 @@ class Measured:
 
     def _for_threshold(self, estimate: Estimate) -> Estimate:
         columns = self.selection.columns
-        if columns.is_table:
+        if columns.table is not None:
             note_table(columns.count)
         return for_threshold(estimate)
 
@@ -720,6 +791,15 @@ class Measured:
             family_name = metric_names.family_name(kind.metric, outcome, equals, by)
             members = {by: selection.setting.invalid(family_name, reason, breakdown=comparison.lazy_breakdown())}
         return members, comparison
+
+
+def _corrected(estimate: Estimate, number: int) -> Estimate:
+    """Return an estimate as one of several, with a share of the error of a claim of unfairness (Bonferroni)."""
+    if not isinstance(estimate, Estimate):
+        raise MisuseError(f"the function of a slice returns {short_repr(estimate)}: return an estimate of its argument")
+    ends = estimate.strict_at or estimate.ends_at
+    shared = estimate.corrected(number)
+    return shared if ends is None else replace(shared, strict_at=lambda tail: ends(tail / number))
 
 
 def _marked(kind: Kind, estimate: Estimate, groups: Sequence[GroupOutcomes]) -> Estimate:

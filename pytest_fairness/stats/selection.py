@@ -125,13 +125,19 @@ class Selection:
         present = np.unique(np.concatenate([attribute.codes[self.rows], left_out]))
         return tuple(attribute.labels[code] for code in present if code >= 0)
 
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """Return the values of an attribute, or of a table's column, sorted."""
+        attribute = self.columns.selector(name)
+        present = np.unique(attribute.codes[self.rows])
+        return tuple(attribute.labels[code] for code in present if code >= 0)
+
     def where(self, **attributes: Any) -> Selection:
         """Return the attempts whose item or prompt has these attributes: see `Measured.where`."""
         rows, left_out = self.rows, self.left_out
         slice_values = dict(self.setting.slice)
         for name, allowed in attributes.items():
             values = [str(value) for value in (allowed if isinstance(allowed, tuple | list | set) else (allowed,))]
-            attribute = self.columns.attribute(name)
+            attribute = self.columns.selector(name)
             _check_values(name, values, attribute.labels)
             is_allowed = np.array([*(label in values for label in attribute.labels), False])  # the last is of `ABSENT`
             rows = rows[is_allowed[attribute.codes[rows]]]

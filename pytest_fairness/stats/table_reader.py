@@ -16,6 +16,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
 from pytest_fairness.core.placebos import PLACEBO
+from pytest_fairness.stats.frames import read_frame
 from pytest_fairness.stats.table_columns import (
     failure_columns,
     failure_in,
@@ -47,7 +48,7 @@ DEEPEST = 4
 """The deepest level of nested objects that becomes columns."""
 
 
-def attempts(
+def read_attempts(
     rows: Iterable[Mapping[str, Any]],
     *,
     item: str,
@@ -56,8 +57,8 @@ def attempts(
     crossed: str | None = None,
     placebo: str | None = None,
     select: Mapping[str, Any] | None = None,
-) -> list[GradedAttempt]:
-    """Return one graded attempt per selected row.
+) -> tuple[list[GradedAttempt], list[Mapping[str, Any]]]:
+    """Return the selected rows, and one graded attempt for each.
 
     Raises `FairnessError` for a column that a row lacks, and for answers of several models.
     """
@@ -91,7 +92,7 @@ def attempts(
             sources[str(row[item])] = None if source is None or is_missing(row[source]) else str(row[source])
     shared: dict[tuple[type, Any], Grade] = {}
     items = {name: ProbeItem(name, list(own.values()), sources[name]) for name, own in members.items()}
-    return [
+    graded = [
         GradedAttempt(
             items[str(key[0])],
             prompts[key],
@@ -101,6 +102,7 @@ def attempts(
         )
         for key, (number, row) in zip(keys, numbered, strict=True)
     ]
+    return graded, [row for _, row in numbered]
 
 
 def _failed(row: Mapping[str, Any], roles: Collection[str], failures: Sequence[str]) -> dict[str, Grade]:
@@ -135,30 +137,44 @@ def _selected_rows(
 
     Raises `FairnessError` for rows that are no mappings, and for answers of several models.
     """
-    if not isinstance(rows, Iterable) or hasattr(rows, "to_dict"):
+    if not isinstance(rows, Iterable) or hasattr(rows, "columns"):
         raise FairnessError(
-            f"the rows are {short_repr(rows)}: give a list of mappings from column to value, of a DataFrame "
-            "df.to_dict('records')"
+            f"the rows are {short_repr(rows)}: give a list of mappings from column to value; a data frame goes to "
+            "from_table"
         )
     table = list(rows)
     for number, row in enumerate(table, 1):
         if not isinstance(row, Mapping):
             raise FairnessError(
-                f"row {number} is {short_repr(row)}: give a mapping from column to value, of a DataFrame "
-                "df.to_dict('records')"
+                f"row {number} is {short_repr(row)}: give a mapping from column to value; a data frame goes to "
+                "from_table"
             )
     numbered = select_rows(list(map(with_nested, table)), select, "the rows")
     refuse_models([row for _, row in numbered], item, groups, roles, "the rows have")
     return numbered
 
 
-def read(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def read_table(table: Any, item: str, groups: Sequence[str], others: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a file or of a data frame.
+
+    Args:
+        table: The path of a file, or a frame.
+        item: The column of the item.
+        groups: The columns of groups.
+        others: Further columns whose meaning is declared.
+
+    Raises:
+        FairnessError: It cannot be read.
+    """
+    roles = _read_roles(item, groups, *others)
+    return read(table, roles) if isinstance(table, str | PathLike) else read_frame(table, groups, roles)
+
+
+def read(path: str | PathLike[str], texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a CSV, TSV, JSONL or Parquet file; the columns in ``texts`` are kept as they are written.
 
     Raises `FairnessError` for a file that is missing, of another kind or broken.
     """
-    if not isinstance(path, str | PathLike):
-        raise FairnessError(f"the table is {short_repr(path)}: name a file, or give rows to from_rows")
     path = Path(path)
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
     reader = readers.get(path.suffix.lower())
@@ -216,25 +232,32 @@ def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> 
     return {name: str(row[name]) for name in attributes if row[name] is not None}
 
 
+def check_extremes_names(declared: Mapping[str, ExtremesOf] | None, attempts: Sequence[GradedAttempt]) -> None:
+    """Raise `FairnessError` for extremes of a grade that no attempt has."""
+    names = {name for attempt in attempts for name in attempt.grades} if declared else set()
+    for name in declared or {}:
+        if name not in names:
+            raise FairnessError(f"extremes of {name!r}: no grade has that name; {did_you_mean(name, map(str, names))}")
+
+
 def read_extremes(
-    declared: Mapping[str, ExtremesOf] | None, attempts: Sequence[GradedAttempt]
+    declared: Mapping[str, ExtremesOf] | None,
 ) -> Mapping[str, Callable[[Prompt], Sequence[Any]]]:
     """Return the extremes of grades as functions of a prompt.
 
+    >>> read_extremes({"rating": (1, 5)})["rating"](Prompt("How good is it?"))
+    (1, 5)
+
     Args:
         declared: The extremes, each a list of values, or a function.
-        attempts: The attempts, whose grades they are.
 
     Raises:
-        FairnessError: There is no such grade, or its extremes are no values.
+        FairnessError: The extremes of a grade are no values.
     """
     if declared is not None and not isinstance(declared, Mapping):
         raise FairnessError(f"extremes is {short_repr(declared)}: give a pair by grade, as in {{'rating': (1, 5)}}")
-    names = {name for attempt in attempts for name in attempt.grades} if declared else set()
     functions: dict[str, Callable[[Prompt], Sequence[Any]]] = {}
     for name, extremes in (declared or {}).items():
-        if name not in names:
-            raise FairnessError(f"extremes of {name!r}: no grade has that name; {did_you_mean(name, map(str, names))}")
         if not callable(extremes) and (isinstance(extremes, str) or not isinstance(extremes, Sequence) or not extremes):
             raise FairnessError(f"extremes of {name!r} are {short_repr(extremes)}: give a pair, as in (1, 5)")
         functions[name] = extremes if callable(extremes) else partial(_constant, tuple(extremes))

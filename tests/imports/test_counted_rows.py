@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from pytest_fairness import FairnessError, Measured
@@ -347,17 +348,11 @@ def test_extremes_are_pairs_in_every_way_to_a_table() -> None:
             Measured.from_rows(table, item="q", groups=["gender"], extremes=extremes)  # type: ignore[arg-type]
 
 
-def test_data_frame_is_refused_with_the_way_out() -> None:
-    class Frame:
-        def to_dict(self) -> None: ...
-
-        def __iter__(self) -> Any:
-            return iter(["q"])
-
-    with pytest.raises(FairnessError, match=r"df\.to_dict"):
-        Measured.from_rows(Frame(), item="q", groups=[])
-    with pytest.raises(FairnessError, match="name a file, or give rows to from_rows"):
-        Measured.from_table(Frame(), item="q", groups=[])  # type: ignore[arg-type]
+def test_frames_and_rows_are_refused_where_the_others_go() -> None:
+    with pytest.raises(FairnessError, match="a data frame goes to from_table"):
+        Measured.from_rows(pandas.DataFrame({"q": [1]}), item="q", groups=[])  # type: ignore[arg-type]
+    with pytest.raises(FairnessError, match=r"the table is \[\{'q': 1\}\]: name a file, .* rows go to from_rows"):
+        Measured.from_table([{"q": 1}], item="q", groups=[])
 
 
 def test_import_keeps_long_texts_and_lists_and_counts_absent_fields(

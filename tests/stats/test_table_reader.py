@@ -127,7 +127,7 @@ def test_broken_file_is_named_with_its_line(tmp_path: Path, name: str, text: str
 
 
 def test_missing_file_and_lone_group_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FairnessError, match=r"row 1 is 'profile': give a mapping .* df.to_dict"):
+    with pytest.raises(FairnessError, match=r"row 1 is 'profile': give a mapping .* from_table"):
         Measured.from_rows(["profile"], item="profile", groups=["gender"])  # type: ignore[list-item]
     with pytest.raises(FairnessError, match=r"row 1: its gender is \(\['x'\],\): write a text or a number"):
         Measured.from_rows([{"item": 1, "gender": (["x"],)}], item="item", groups=["gender"])
