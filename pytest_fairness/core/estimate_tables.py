@@ -23,7 +23,8 @@ _LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-_MARKDOWN = {char: f"&#{ord(char)};" for char in '\\`*_{}[]<>"|~$&@#'}
+_MARKDOWN = re.compile(r'[\\`*{}\[\]>"|~$&@#]|<(?! )|(?<!\w)_|_(?!\w)')
+"""The characters that are markup in a cell; neither the sign before a p-value, nor an underscore within a word."""
 _NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")
 """The hyphen of a negative number, for which LaTeX has a minus."""
 _SHIFT = 0.2
@@ -323,7 +324,7 @@ def _html_text(text: str) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    return "".join(_MARKDOWN.get(char, char) for char in _printable(text))
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", _printable(text))
 
 
 def _latex_text(text: str) -> str:

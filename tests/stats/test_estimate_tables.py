@@ -182,6 +182,7 @@ def test_tables_escape_what_others_have_named() -> None:
     family = measured.ratios("hired", by="group", to="b")
     assert "<b>" not in family._repr_html_() + measured._repr_html_()
     row = family.to_markdown().splitlines()[2]
+    assert row.startswith("| &#60;b&#62;&#124;x_1&#36; &#38; 50% U+001B&#91;31m/b |")
     assert row.count("|") == 6
     assert "\x1b" not in family.to_markdown() + family.to_latex() + family._repr_html_()
     assert r"x\_1\$ \& 50\% U+001B[31m/b" in family.to_latex()
