@@ -73,7 +73,7 @@ def _accept(options: argparse.Namespace) -> None:
         acceptance = acceptance_of(
             row, run=results.run.id, by=options.by, reason=options.reason, on=today, until=options.until
         )
-    _write(options.file, acceptance, replaces=options.replace)
+    acceptance = _write(options.file, acceptance, replaces=options.replace)
     print(f"accepted until {acceptance.until}: {row.threshold} ({names.show(row.model)})")
     print(f"  {decision_facts(acceptance.result())}")
     print(f"written: {options.file}; review it and commit it")
@@ -114,8 +114,8 @@ def _name(row: ThresholdResult) -> str:
     return row.id.partition("[")[0].rpartition("::")[2]
 
 
-def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
-    """Add an entry to the file, or replace the entry of the same threshold and model."""
+def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> Acceptance:
+    """Add an entry to the file, or replace the entry of the same threshold and model; return it as it was written."""
     from pytest_fairness.core.acceptances import TABLE, parse_acceptances, read_acceptances
     from pytest_fairness.core.toml_files import entry_lines
     from pytest_fairness.report.acceptance_file import HEAD, entry_text
@@ -129,6 +129,8 @@ def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
             "another decision, or remove the entry"
         )
     text = path.read_text(encoding="utf-8-sig") if path.exists() else HEAD
+    if index is not None:
+        acceptance = acceptance.renewal_of(entries[index])
     entry = entry_text(acceptance)
     try:
         if index is None:
@@ -147,3 +149,4 @@ def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None
+    return acceptance

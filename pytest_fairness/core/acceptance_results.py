@@ -26,6 +26,18 @@ class FailingEstimate(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstAcceptance(JsonRecord):
+    """The first of several acceptances of one threshold, of which each has replaced the one before."""
+
+    on: str
+    """The day of the decision: YYYY-MM-DD."""
+    value: float | None = field(metadata=key("estimate"))
+    """The estimate that was accepted, the first of several."""
+    renewals: int
+    """The number of times it was replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceResult(JsonRecord):
     """An accepted verdict, of the file or of a flaky mark, with its state in a run."""
 
@@ -47,5 +59,7 @@ class AcceptanceResult(JsonRecord):
     """``accepted``, ``broken``, ``expired``, ``not needed`` or ``not used``."""
     why: str = ""
     """The reason of a state other than ``accepted``."""
+    first: FirstAcceptance | None = field(default=None, metadata=OPTIONAL)
+    """None for an entry that has replaced none."""
     flaky: bool = False
     """Whether the flaky mark of its test wrote it, not the file of accepted verdicts."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 
-from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
+from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate, FirstAcceptance
 from pytest_fairness.core.acceptance_states import ACCEPTED, BROKEN, EXPIRED, FILE, NOT_NEEDED, NOT_USED
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.field_readers import day, line_of_text, matching, number, some_text
+from pytest_fairness.core.field_readers import day, line_of_text, matching, number, some_text, whole
 from pytest_fairness.core.formatting import slice_text, span_text
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.serialization import UNWRITTEN, RecordContext, checked, read_fields
@@ -87,6 +87,19 @@ def _estimates(written: Sequence[_WrittenEstimate]) -> tuple[FailingEstimate, ..
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenFirst:
+    """The first acceptance as an entry has it."""
+
+    on: date = checked(day)
+    estimate: float = checked(number())
+    renewals: int = checked(whole(1, 1_000_000))
+
+
+def _first(written: _WrittenFirst) -> FirstAcceptance:
+    return FirstAcceptance(on=written.on.isoformat(), value=written.estimate, renewals=written.renewals)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
     """One accepted verdict of a threshold on a model."""
 
@@ -115,8 +128,15 @@ class Acceptance:
     reason: str = checked(line_of_text)
     run: str = checked(some_text)
     """The run whose verdict was accepted."""
+    first: FirstAcceptance | None = checked(_first, written=_WrittenFirst, default=None)
+    """The first of the acceptances that it has replaced, one after the other; None for the first."""
     where: str = field(default="", metadata=UNWRITTEN)
     """The file and the line of the entry."""
+
+    def renewal_of(self, entry: Acceptance) -> Acceptance:
+        """Return this acceptance as it stands in place of an earlier one: with the first estimate, and its day."""
+        first = entry.first or FirstAcceptance(on=entry.on.isoformat(), value=entry.estimates[0].value, renewals=0)
+        return replace(self, first=replace(first, renewals=first.renewals + 1))
 
     def result(self, state: str = NOT_USED, why: str = "") -> AcceptanceResult:
         """Return the entry as the results file has it."""
@@ -130,6 +150,7 @@ class Acceptance:
             by=self.by,
             until=self.until.isoformat(),
             run=self.run,
+            first=self.first,
             where=self.where,
             state=state,
             why=why,

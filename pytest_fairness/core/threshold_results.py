@@ -13,6 +13,7 @@ from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEst
 from pytest_fairness.core.attempts import SampleCounts
 from pytest_fairness.core.breakdown import ExampleResult, GroupValue
 from pytest_fairness.core.causes import CauseResult, SharedCauseResult
+from pytest_fairness.core.history_results import DriftResult, HistoryResult
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
@@ -235,16 +236,6 @@ class InfluenceResult(JsonRecord):
     values: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryResult(JsonRecord):
-    """The runs of a threshold that asked the same question, this one last."""
-
-    runs: int
-    """Those with answers of their own: at most half came from the store."""
-    outside: int
-    """Those of them whose estimate lay outside the bounds."""
-
-
 PROPENSITIES = "propensities)"
 """The end of the title of a threshold on propensities."""
 
@@ -366,6 +357,8 @@ class ThresholdResult(JsonRecord):
     risk: float | None = None
     looks: LooksResult | None = None
     history: HistoryResult | None = None
+    drift: DriftResult | None = field(default=None, metadata=OPTIONAL)
+    """None for a threshold that compares with no baseline."""
     excluded: Sequence[str] = ()
     """The groups that its mark leaves out, ``attribute=group``."""
     without_group: Mapping[str, int] = field(default_factory=dict)

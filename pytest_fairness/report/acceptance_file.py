@@ -32,6 +32,8 @@ def entry_text(acceptance: Acceptance) -> str:
         "graders": _quoted(acceptance.graders),
         "run": _quoted(acceptance.run),
     }
+    if (first := acceptance.first) is not None:
+        lines["first"] = f"{{on = {first.on}, estimate = {_number(first.value)}, renewals = {first.renewals}}}"
     return f"[[{TABLE}]]\n" + "".join(f"{name} = {value}\n" for name, value in lines.items())
 
 

@@ -35,7 +35,24 @@ def acceptance_phrase(accepted: AcceptanceResult) -> str:
 
 def decision_facts(accepted: AcceptanceResult) -> str:
     """Return the accepted verdict with its owner and reason: ``unfair at 0.62 (0.55 to 0.7), by Ada: under review``."""
-    return f"{accepted_figures(accepted)}, by {accepted.by}: {accepted.reason}"
+    first = f", {text}" if (text := first_acceptance(accepted)) else ""
+    return f"{accepted_figures(accepted)}{first}, by {accepted.by}: {accepted.reason}"
+
+
+def first_acceptance(accepted: AcceptanceResult) -> str:
+    """Return since when a verdict has been accepted again and again, and at which estimate it began.
+
+    >>> from pytest_fairness.core.acceptance_results import AcceptanceResult, FirstAcceptance
+    >>> entry = {"threshold": "t", "title": "alike", "model": "m", "verdict": "unfair", "reason": "r", "by": "Ada"}
+    >>> first = FirstAcceptance(on="2026-11-28", value=0.693, renewals=4)
+    >>> first_acceptance(AcceptanceResult(**entry, until="2027-01-31", first=first))
+    'accepted 5 times since 2026-11-28, at 0.693 then'
+    """
+    first = accepted.first
+    if first is None:
+        return ""
+    value = "unknown" if first.value is None else f"{first.value:.4g}"
+    return f"accepted {first.renewals + 1} times since {first.on}, at {value} then"
 
 
 def accepted_figures(accepted: AcceptanceResult) -> str:

@@ -48,6 +48,36 @@ def doubt(row: ThresholdResult) -> str:
     return "may be chance, as several thresholds were judged" if row.verdict == "unfair" and not is_certain(row) else ""
 
 
+def drift(row: ThresholdResult) -> str:
+    """Return the change since the first of a chain of baselines; empty where it was compared with the first one.
+
+    >>> from pytest_fairness.core.history_results import DriftResult
+    >>> from pytest_fairness.core.threshold_results import EstimateResult, ThresholdResult
+    >>> steps = DriftResult(baseline="c1", first="ab814f8a77", day="2026-11-01", runs=10, value=1.66)
+    >>> further = EstimateResult(value=1.05, log_scale=True)
+    >>> drift(ThresholdResult(id="t", estimate=further, bounds=(None, 1.1), drift=steps))
+    '1.66 times since the first baseline, 10 runs ago (2026-11-01, run ab814f8a); at most 1.1 is allowed each time'
+    """
+    steps = row.drift
+    if steps is None or steps.value is None or steps.runs < 2:
+        return ""
+    change = f"{steps.value:.3g} times" if row.estimate.log_scale else f"{steps.value:+.3g}"
+    since = f"{steps.runs} runs ago ({steps.day}, run {steps.first[:8]})"
+    return f"{change} since the first baseline, {since}; {_allowed(row)} each time"
+
+
+def drifted(row: ThresholdResult) -> str:
+    """Return that a threshold which is not unfair is beyond its bounds since its first baseline; else nothing."""
+    low, high = row.bounds
+    value = None if row.drift is None else row.drift.value
+    is_beyond = value is not None and ((high is not None and value > high) or (low is not None and value < low))
+    return (
+        f"{row.threshold}: {row.verdict}, but {drift(row)}"
+        if is_beyond and row.verdict != "unfair" and drift(row)
+        else ""
+    )
+
+
 def _measured(row: ThresholdResult) -> str:
     estimate, subject = row.estimate, format_subject(row.estimate)
     if _is_share(estimate):

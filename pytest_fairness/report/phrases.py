@@ -20,6 +20,7 @@ from pytest_fairness.core.formatting import (
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import RunResult
 from pytest_fairness.core.served_models import NOTICED_SHARE, unlike_responders
+from pytest_fairness.report import findings
 from pytest_fairness.report.release import MOST_SLICES, NOT_JUDGED
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def remarks(row: ThresholdResult) -> list[str]:
 
 def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    notes = override_note(row), earlier_runs(row), excluded(row), tables(row), formats(row)
+    notes = override_note(row), findings.drift(row), earlier_runs(row), excluded(row), tables(row), formats(row)
     clustering = () if row.pooled else row.clustering  # which is that of the whole sample, and did not decide
     return [remark for remark in (*notes, *clustering) if remark]
 
@@ -379,7 +380,7 @@ def numbers_of(part: Interval) -> str:
 
 
 def outside(row: ThresholdResult) -> list[str]:
-    r"""Return a sentence on each recorded estimate that lies outside the bounds of a threshold that is not unfair.
+    r"""Return a sentence on each recorded estimate, and drift, outside the bounds of a threshold that is not unfair.
 
     >>> from pytest_fairness.core.acceptance_results import FailingEstimate
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
@@ -398,7 +399,7 @@ def outside(row: ThresholdResult) -> list[str]:
         f"{'outside' if None not in part.bounds else 'not'} {span_text(part.bounds)}"
         for part in row.outside
         for where in (slice_text(part.slice),)
-    ]
+    ] + ([text] if (text := findings.drifted(row)) else [])
 
 
 def earlier_runs(row: ThresholdResult) -> str:

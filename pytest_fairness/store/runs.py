@@ -193,6 +193,16 @@ class Runs:
             for run, started, git, result in self._database.rows(statement, tests=list(tests), before=before)
         ]
 
+    def results(self, run: str) -> list[dict[str, Any] | None]:
+        """Return the rows of the results file of a run's thresholds; None for one without a result."""
+        rows = self._database.rows("SELECT result FROM thresholds WHERE run = :run ORDER BY test", run=run)
+        return [None if result is None else json.loads(result) for (result,) in rows]
+
+    def passed(self, run: str) -> bool:
+        """Return whether a run had thresholds, and none of them failed: each passed, was accepted or left out."""
+        rows = self.results(run)
+        return bool(rows) and all(row is not None and row.get("outcome") not in (None, "failed") for row in rows)
+
     def last_results(self, last: int) -> list[tuple[str, float, str | None, dict[str, Any]]]:
         """Return the results of all thresholds in the last runs that have results, oldest run first.
 

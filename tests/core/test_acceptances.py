@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness.core.acceptance_results import FailingEstimate
+from pytest_fairness.core.acceptance_results import FailingEstimate, FirstAcceptance
 from pytest_fairness.core.acceptances import (
     Acceptance,
     acceptance_of,
@@ -23,6 +23,7 @@ from pytest_fairness.core.acceptances import (
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.threshold_results import EstimateResult, LooksResult, ThresholdResult
 from pytest_fairness.report.acceptance_file import HEAD, entry_text
+from pytest_fairness.report.decisions import decision_line
 from pytest_fairness.report.escaping import escape_controls
 
 DAY = date(2026, 11, 23)
@@ -186,6 +187,19 @@ def test_malformed_entry_is_refused_in_one_line(old: str, new: str, message: str
     assert str(error.value).startswith("accepted.toml:")
     assert "\n" not in str(error.value)
     assert "\x1b" not in str(error.value)
+
+
+def test_renewed_acceptance_keeps_the_first_estimate() -> None:
+    """Regression: an acceptance that was renewed each time forgot where it began."""
+    estimates = [UNFAIR, *(replace(UNFAIR, value=value, low=0.4) for value in (0.58, 0.55))]
+    entry, *later = (accept(row(part), on=DAY + timedelta(days=day)) for day, part in enumerate(estimates))
+    for renewed in later:
+        (entry,) = parse_acceptances(HEAD + "\n" + entry_text(renewed.renewal_of(entry)))
+    assert entry.first == FirstAcceptance(on="2026-11-23", value=0.6, renewals=2)
+    (line,) = decision_line(entry.result()).splitlines()
+    assert (
+        "unfair at 0.55 (0.4 to 0.7), bounds 0.8 to 1.25, accepted 3 times since 2026-11-23, at 0.6 then, by " in line
+    )
 
 
 def test_two_entries_for_one_threshold_are_refused() -> None:

@@ -106,6 +106,10 @@ WRONG_ACCEPTED: Mapping[str, Sequence[str]] = {
     "on": ('"2026-01-10"', "3", "2026-01-10T10:00:00", "true"),
     "until": ('"2026-03-01"', "2025-01-01", "2028-01-01", "3", "2026-03-01T00:00:00"),
     "by": ("3", '""', '"  "', '"a\\nb"', f'"{"x" * 1001}"'),
+    "first": (
+        "3", "{}", "{on = 2026-01-10}", '{on = "2026-01-10", estimate = 0.6, renewals = 1}',
+        "{on = 2026-01-10, estimate = nan, renewals = 1}", "{on = 2026-01-10, estimate = 0.6, renewals = 0}",
+    ),
     "reason": ("true", '""', '"a\\u0007b"'),
     "estimates": (
         "3", "[]", "{}", "[3]", '["a"]', f"{_ESTIMATE[:-1]}, {_ESTIMATE[1:]}",

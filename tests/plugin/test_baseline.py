@@ -19,6 +19,8 @@ PARITY = project_sources.threshold(
     'assert measured.ratio("hired", by="gender", of="woman", to="man") >= 0.8', name="test_bound"
 )
 
+LENIENT = PARITY.replace("0.8", "0.2")
+
 SHIPPED = {"woman": 0.8, "man": 0.9}
 WORSE = {"woman": 0.5, "man": 0.9}
 
@@ -29,8 +31,8 @@ def write(project: Project, *tests: str, count: int = 150, rates: dict[str, floa
 
 
 def ship(project: Project, **options: object) -> str:
-    """Measure what is shipped; the id of that run."""
-    write(project, PARITY, **options)  # type: ignore[arg-type]
+    """Measure what is shipped, in a run that passes; the id of that run."""
+    write(project, LENIENT, **options)  # type: ignore[arg-type]
     project.run("-m", "threshold", mode=NO_XDIST)  # the mode of a test is how it compares
     run: str = project.results()["run"]["id"]
     return run
@@ -56,6 +58,50 @@ def test_run_is_compared_with_an_earlier_one(project: Project) -> None:
     assert project.verdicts() == {"test_no_worse": "unfair", "test_bound": "unfair"}
     (message,) = (line for line in failures(result)["test_no_worse"] if line.startswith("E  "))
     assert "must be at most 1.1: factor by which the ratio of hired, woman to man, is further from parity" in message
+
+
+@in_one_process
+def test_latest_is_a_run_that_passed(project: Project) -> None:
+    """Regression: the next run after a blocked release passed, since it was compared with the blocked one."""
+    run = ship(project)
+    for version in "23":
+        write(project, AGAINST)
+        project.write(conftest=project_sources.application(WORSE, version=version))
+        against(project, "latest")
+        assert project.verdicts() == {"test_no_worse": "unfair"}
+        assert f"--fairness-baseline={run}" in project.results()["run"]["command"]
+
+
+@in_one_process
+def test_latest_is_refused_where_no_run_passed(project: Project) -> None:
+    write(project, PARITY, count=40)
+    project.run(mode=NO_XDIST)
+    assert project.row()["outcome"] == "failed"
+    write(project, count=40)
+    result = against(project, "latest")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--fairness-baseline=latest: none of 1 earlier run passed: accept" in shown(result)
+
+
+@in_one_process
+def test_drift_since_the_first_baseline_is_shown(project: Project) -> None:
+    """Regression: releases that were each no worse than the one before fell to 0.6 of the first without a word."""
+    run = ship(project, rates={"woman": 0.8, "man": 0.8}, count=300)
+    write(project, AGAINST.replace("1.1", "1.4"), count=300)
+    drifts = []
+    for version, rate in (("2", 0.66), ("3", 0.54)):
+        project.write(conftest=project_sources.application({"woman": rate, "man": 0.8}, version=version))
+        result = against(project, "latest")
+        drifts.append(project.row()["drift"])
+        assert project.row()["verdict"] == "fair"
+        assert ("since the first baseline" in shown(result)) == (version == "3")
+    words = f"no worse: fair, but {drifts[1]['value']:.3g} times since the first baseline, 2 runs ago ("
+    assert words in " ".join(shown(result).split())
+    assert "run " + run[:8] + "); at most 1.4 is allowed each time" in " ".join(shown(result).split())
+    assert [drift["runs"] for drift in drifts] == [1, 2]
+    against(project, run)
+    assert project.row()["drift"]["runs"] == 1
+    assert project.row()["estimate"] == pytest.approx(drifts[1]["value"]), "factors of consecutive runs multiply"
 
 
 @pytest.mark.slow
@@ -244,7 +290,7 @@ def test_each_look_is_compared_with_as_much_of_the_baseline(project: Project, ch
 
 
 def test_baseline_of_one_look_allows_no_other(project: Project) -> None:
-    write(project, PARITY)
+    write(project, LENIENT)
     project.run("--fairness-sample=40", mode=NO_XDIST)
     run = project.results()["run"]["id"]
     write(project)

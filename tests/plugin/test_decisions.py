@@ -328,6 +328,7 @@ def test_entry_is_replaced_only_when_asked(accepted: Project, capsys: pytest.Cap
     text = file.read_text(encoding="utf-8")
     assert text.count("[[accepted]]") == 1
     assert 'reason = "another"' in text
+    assert text.count("first = {on = ") == text.count(", renewals = 1}") == 1
     assert text.endswith("\n# a comment of ours\n")
     assert text.startswith("# fairness-accepted.toml")
 

@@ -17,9 +17,10 @@ from pytest_fairness.core.causes import cause_sentences
 from pytest_fairness.core.decisions import Verdict, is_library
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.history_results import HistoryResult
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.threshold_results import HistoryResult, MetricResult, ThresholdResult
+from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.compat import expects_failure
@@ -205,6 +206,8 @@ def finish_threshold(
     result = replace(_checked_row(item, judgment, measured, message, runs), causes=causes)
     history = read_history(result, runs.results if runs is not None else ())
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
+    if isinstance(baseline := item.funcargs.get("baseline"), LazyBaseline):
+        result = replace(result, drift=baseline.drift(result))
     if influences := get_influences(judgment):
         measured.store_influences(result.stored_id, influences)
     near = judgment.deciding is not None and not judgment.sensitivity

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +14,10 @@ import pytest
 from pytest_fairness.core.decisions import current_recorder
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.history_results import DriftResult
 from pytest_fairness.core.served_models import Origin
+from pytest_fairness.core.threshold_results import ThresholdResult
 from pytest_fairness.plugin.probes.marked_tests import selected_probes
 from pytest_fairness.plugin.samples.stored_samples import (
     attempts_of_design,
@@ -45,27 +50,40 @@ def uses_baseline(item: pytest.Function) -> bool:
 
 
 def choose_latest_baseline(fairness: FairnessSession, items: Iterable[pytest.Item]) -> None:
-    """Set ``--fairness-baseline latest`` to one run for all selected thresholds with a baseline."""
+    """Set ``--fairness-baseline latest`` to one run for all selected thresholds with a baseline.
+
+    Raises:
+        FairnessError: No earlier run of their probes has passed.
+    """
     compared = [item for item in items if "baseline" in getattr(item, "fixturenames", ())]
     probes = [probe for probe in selected_probes(compared) if not probe.error]
     if fairness.settings.baseline == LATEST and probes:
-        run = _find_comparable_run(fairness, probes) or fairness.store.runs.find(LATEST)
+        run = _find_comparable_run(fairness, probes)
         fairness.settings = replace(fairness.settings, baseline=run)
 
 
-def _find_comparable_run(fairness: FairnessSession, probes: Sequence[Probe]) -> str | None:
-    """Return the newest earlier run with the samples of this run; None where no run has samples of these probes.
+def _find_comparable_run(fairness: FairnessSession, probes: Sequence[Probe]) -> str:
+    """Return the newest earlier run with the samples of this run that passed, or whose verdicts were accepted.
 
-    A run of another size or with other prompts cannot be compared.
+    A run of another size or with other prompts cannot be compared. One that failed was not shipped
+    (`test_latest_is_a_run_that_passed`).
     """
     runs = fairness.store.runs
     designs = {probe.id: _design(probe.items, range(fairness.work.repetitions(probe))) for probe in probes}
-    candidates = runs.with_samples_of(list(designs), fairness.run)
-    for run in candidates[:_MOST_CANDIDATES]:
+    earlier = runs.with_samples_of(list(designs), fairness.run)
+    if not earlier:
+        return runs.find(LATEST)
+    candidates = list(islice(filter(runs.passed, earlier), _MOST_CANDIDATES))
+    if not candidates:
+        raise FairnessError(
+            f"--fairness-baseline=latest: none of {counted(len(earlier), 'earlier run')} passed: accept the verdicts "
+            "of one and run it again, name one by its id, or leave the option out"
+        )
+    for run in candidates:
         stored = {probe: _stored_design(runs, run, probe) for probe in designs}
         if stored == designs or (fairness.settings.resolve and all(map(_contains, stored.values(), designs.values()))):
             return run
-    return candidates[0] if candidates else None
+    return candidates[0]
 
 
 def _contains(stored: _Design, design: _Design) -> bool:
@@ -84,6 +102,11 @@ def _design(items: Iterable[ProbeItem], repetitions: range) -> _Design:
         (item.id, prompt.digest, tuple(sorted(prompt.groups.items()))) for item in items for prompt in item.prompts
     }
     return prompts, len(repetitions)
+
+
+def _identity(row: ThresholdResult) -> tuple[str, str]:
+    """Return the test of a threshold and its title, without the model, which may be another one in each run."""
+    return row.id.partition("[")[0], row.threshold
 
 
 class LazyBaseline:
@@ -136,6 +159,22 @@ class LazyBaseline:
         old = Origin(sample.model, store.served_by([graded.attempt.key for graded in sample.attempts]))
         if text := new.mistaken_for(old) or old.mistaken_for(new):
             raise FairnessError(f"nothing is compared with the baseline: {text}")
+
+    def drift(self, result: ThresholdResult) -> DriftResult | None:
+        """Return the change of a threshold since the first of its baselines; None where its estimate compares none."""
+        run, runs = self._fairness.settings.baseline, self._fairness.store.runs
+        value = result.estimate.value
+        if run is None or value is None or not result.estimate.against_baseline:
+            return None
+        read = partial(ThresholdResult.from_json, strict=False)
+        earlier = [read({"id": "", **row}, f"run {run[:8]}") for row in runs.results(run) if row is not None]
+        same = (past for past in earlier if _identity(past) == _identity(result))
+        drift = next((past.drift for past in same if past.estimate.metric == result.estimate.metric), None)
+        if drift is None or drift.value is None:
+            day = datetime.fromtimestamp(runs.started(run), UTC).date().isoformat()
+            return DriftResult(baseline=run, first=run, day=day, runs=1, value=value)
+        total = drift.value * value if result.estimate.log_scale else drift.value + value
+        return replace(drift, baseline=run, runs=drift.runs + 1, value=total)
 
     @property
     def answers(self) -> str:

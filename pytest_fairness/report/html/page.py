@@ -12,7 +12,7 @@ from pytest_fairness.core.model_names import ModelNames
 from pytest_fairness.core.output_files import write_text
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report import findings, next_steps, phrases
-from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
+from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first, first_acceptance
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
@@ -132,7 +132,7 @@ def _decision(entry: AcceptanceResult) -> dict[str, Any]:
         "model": escape_controls(entry.model),
         "state": entry.state,
         "why": escape_controls(entry.why),
-        "accepted": escape_controls(accepted_figures(entry)),
+        "accepted": escape_controls("; ".join(filter(None, (accepted_figures(entry), first_acceptance(entry))))),
         "by": escape_controls(entry.by),
         "reason": escape_controls(entry.reason),
     }
