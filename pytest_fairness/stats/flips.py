@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.breakdown import Breakdown
+from pytest_fairness.core.breakdown import Breakdown, ExampleResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import SampleChange
@@ -25,9 +25,10 @@ from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
 from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.clusters import EVENTS
 from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns, Floats, Rows
+from pytest_fairness.stats.examples import find_pair_example
 from pytest_fairness.stats.group_estimates import contrast_estimate
 from pytest_fairness.stats.linear_estimate import Ends
-from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group, is_binary
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection, ranks
 
@@ -77,22 +78,40 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
     values = _values(selection, outcome, equals, rows)
     if not len(between.first):
         return selection.setting.invalid(name, f"no item has prompts of two groups of {by}: nothing can flip")
+    answers = np.unique(np.concatenate([between.first, between.second]))
     flips, own = between.flips(values), placebos.flips(values)
     other = f"another {by}"
     parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, OTHER_WORDING)]
     everyone = selection.everyone(parts[0].outcomes(), np.isnan(values[selection.rows]).astype(np.float64))
     flip_rate = parts[0].estimate(name, everyone)
     rates = {other: flip_rate, OTHER_WORDING: parts[1].estimate(name)}
+    # Texts have no mean that an example could show.
+    is_number = not isinstance(outcome, str) or equals is not None or not selection.reader.holds_text(outcome)
+    example = partial(_example, selection, values, by) if is_number else lambda _: None
     described: dict[str, Any] = {
         "groups": {key: rate.value for key, rate in rates.items()},
-        "breakdown": cache(partial(Breakdown, OTHER_WORDING, rates)),
-        "attempts": len(np.unique(np.concatenate([between.first, between.second]))),
+        "breakdown": cache(partial(Breakdown, OTHER_WORDING, rates, example)),
+        "attempts": len(answers),
+        "ungraded": {"all": int(np.isnan(values[answers]).sum())},
         "count": None,
     }
     excess = _Excess(selection, between, flips, placebos, own).estimate(name)
     if flip_rate.invalid or excess.invalid:
         return replace(flip_rate, invalid=flip_rate.invalid or f"its placebo: {excess.invalid}", **described)
     return replace(_guarded(flip_rate, excess), **described)
+
+
+def _example(selection: Selection, values: Floats, by: str, towards: int) -> ExampleResult | None:
+    """Return the item in which two groups differ most, whichever is higher; None for one without flips."""
+    vector = OutcomeVector("", values, values, values, EVENTS if is_binary(values) else None)
+    examples: list[tuple[float, ExampleResult]] = []
+    for names in permutations(selection.groups(by), 2) if towards > 0 else ():
+        rows = [selection.rows_of(by, name) for name in names]
+        example = find_pair_example(selection.columns, vector, names, rows, 1) if all(map(len, rows)) else None
+        means = [] if example is None else [side.mean for side in example.sides if side.mean is not None]
+        if example is not None and len(means) == 2:
+            examples.append((means[1] - means[0], example))
+    return min(examples, key=lambda example: example[0])[1] if examples else None
 
 
 def _guarded(flips: Estimate, excess: Estimate) -> Estimate:

@@ -104,8 +104,13 @@ def test_brittle_model_is_undecided_by_flips(project: Project) -> None:
 def test_flips_by_group_alone_are_unfair(project: Project, placebo: str) -> None:
     write(project, BY_GROUP, placebo=placebo)
     project.run("--fairness-report=none")
-    assert row(project)["verdict"] == "unfair"
-    assert row(project)["groups"]["another wording"] == 0
+    judged = row(project)
+    assert judged["verdict"] == "unfair"
+    assert judged["groups"]["another wording"] == 0
+    assert {side["group"]: side["mean"] for side in judged["example"]["sides"]} in (
+        {"woman": 1, "man": 0},
+        {"man": 1, "woman": 0},
+    )
 
 
 @in_one_process
