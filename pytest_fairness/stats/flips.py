@@ -200,7 +200,7 @@ class _Excess:
         pairs = AnswerPairs(self.between.first[shared], self.between.second[shared])
         setting = self.selection.setting
         if not shared.any():
-            return setting.invalid(name, "no item has an answer to another wording")
+            return setting.invalid(name, "no item has answers to a text and to another wording of it")
         items = len(np.unique(codes.codes[pairs.first]))
         parts = _pair_outcomes(self.selection, pairs, vector, "all")
         return _widest([contrast_estimate(setting, name, [part], items, None) for part in parts])

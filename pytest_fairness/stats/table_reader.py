@@ -13,9 +13,10 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
-from pytest_fairness.core.placebos import PLACEBO
+from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
 from pytest_fairness.stats.frames import read_frame
 from pytest_fairness.stats.table_columns import (
     failure_columns,
@@ -90,6 +91,8 @@ def read_attempts(
             prompts[key] = Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
             sources[str(row[item])] = None if source is None or is_missing(row[source]) else str(row[source])
+    if placebo is not None:
+        _check_levels(placebo, {str(row[placebo]) for _, row in numbered if not is_missing(row[placebo])})
     shared: dict[tuple[type, Any], Grade] = {}
     items = {name: ProbeItem(name, list(own.values()), sources[name]) for name, own in members.items()}
     graded = [
@@ -103,6 +106,18 @@ def read_attempts(
         for key, (number, row) in zip(keys, numbered, strict=True)
     ]
     return graded, [row for _, row in numbered]
+
+
+def _check_levels(placebo: str, levels: set[str]) -> None:
+    """Check the values of a placebo's column: answers at any level but the original are read by flips alone."""
+    # test_table_names_the_original_of_its_placebo
+    if ORIGINAL not in levels or len(levels) < 2:
+        raise FairnessError(
+            f"the column {placebo!r} holds {', '.join(map(repr, sorted(levels)[:3])) or 'nothing'}: a placebo has the "
+            f"value {ORIGINAL!r} in answers to a text that was reworded, and another in those to each wording of it"
+        )
+    if alike := next((level for level in sorted(levels - {ORIGINAL}) if plain_name(level) == ORIGINAL), None):
+        raise FairnessError(f"the column {placebo!r} holds {alike!r}, which looks like {ORIGINAL!r}: write one of them")
 
 
 def _failed(row: Mapping[str, Any], roles: Collection[str], failures: Sequence[str]) -> dict[str, Grade]:

@@ -13,6 +13,7 @@ from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.placebos import with_placebos
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.flips import pair_groups, pair_wordings
+from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.benchmarks.flips import BOUND, Design, draws
 
@@ -132,10 +133,22 @@ def test_flips_need_a_placebo() -> None:
         Measured.from_rows(table, item="item", groups=["sex"]).flips("yes", by="sex")
 
 
-def test_placebo_without_its_original_shows_nothing() -> None:
-    table = [row | {"wording": row["wording"].replace("original", "")} for row in rows(by_group)]
-    flips = measure(table).flips("yes", by="sex")
-    assert flips.invalid == "its placebo: no item has an answer to another wording"
+@pytest.mark.parametrize(
+    ("original", "message"),
+    [("", "holds 'wording 1', 'wording 2': a placebo has the value 'original'"), ("Original ", "holds 'Original '")],
+)
+def test_table_names_the_original_of_its_placebo(original: str, message: str) -> None:
+    table = [row | {"wording": row["wording"].replace("original", original)} for row in rows(by_group)]
+    with pytest.raises(FairnessError, match=message):
+        measure(table)
+    # Of a table that names some of them, the others are shown too.
+    with pytest.raises(FairnessError, match="looks like 'original'" if original else "nothing"):
+        measure([*table[:80], *rows(by_group)[80:]] if original else [row | {"wording": ""} for row in table])
+
+
+def test_wordings_in_other_items_than_the_groups_show_nothing() -> None:
+    moved = [row | {"item": row["item"] + 1000 * row["wording"].startswith("wording")} for row in rows(by_group)]
+    assert measure(moved).flips("yes", by="sex").invalid.startswith("its placebo: no item has answers to a text and")
 
 
 def test_one_group_cannot_flip() -> None:
@@ -148,7 +161,8 @@ def test_no_other_metric_reads_other_wordings() -> None:
         return wording > 0 or item % 2 == 0
 
     with_wordings, plain = measure(rows(answer)), rows(answer)
-    without = measure([row for row in plain if not row["wording"].startswith("wording")])
+    own = [row for row in plain if not row["wording"].startswith("wording")]
+    without = Measured.from_rows(own, item="item", groups=["sex"])
     pair = {"by": "sex", "of": "f", "to": "m"}
     assert (with_wordings.attempts, with_wordings.items) == (200, 100)
     assert str(with_wordings.rate("yes")) == str(without.rate("yes"))
@@ -307,6 +321,15 @@ def test_p_value_agrees_with_the_verdict() -> None:
         assert within is not None
         assert (against <= 0.025) is is_unfair
         assert within > 0.5
+
+
+def test_resampled_runs_have_their_placebos() -> None:
+    attempts = measure(rows(by_group)).selection.columns.attempts
+    pool = SourcePool(attempts, 1, {}, {})
+    draw = PilotSampler(pool, 100).draw(np.random.default_rng(0), 1.0, 1).flips("yes", by="sex")
+    assert 0.1 < draw.value < 0.5
+    assert draw.groups["another wording"] == 0
+    assert draw.decide("<=", 0.1).value == "unfair"
 
 
 def test_negated_flips_keep_the_placebo() -> None:
