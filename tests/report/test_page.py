@@ -231,17 +231,26 @@ def test_long_word_in_a_title_does_not_widen_a_narrow_page(open_page: OpenPage, 
 
 
 @pytest.mark.slow
-def test_print_has_all_sections(finished: FinishedRun, open_page: OpenPage, tmp_path: Path) -> None:
-    page = open_page(finished.page)
-    page.pdf(path=tmp_path / "report.pdf", format="A4")
-    sheets = "".join(sheet.extract_text() for sheet in PdfReader(tmp_path / "report.pdf").pages)
-    text = " ".join(normalize("NFKC", sheets).split())  # without ligatures
-    for title in ("Thresholds", "Method and provenance", "Earlier runs", "most influential item", "Known limits"):
-        assert title in text
+def test_print_is_a_record_and_the_whole_only_on_request(
+    finished: FinishedRun, open_page: OpenPage, tmp_path: Path
+) -> None:
+    """Regression: an auditor was given 36 pages."""
+    pages, texts = [], []
+    for part in ("", "#whole"):
+        open_page(finished.page, part).pdf(path=tmp_path / "report.pdf", format="A4")
+        sheets = PdfReader(tmp_path / "report.pdf").pages
+        pages.append(len(sheets))
+        text = "".join(sheet.extract_text() for sheet in sheets)
+        texts.append(" ".join(normalize("NFKC", text).split()))  # without ligatures
+    assert pages[0] <= 3 < pages[1]
     for row in finished.results["thresholds"]:  # the folded ones too
         result = ThresholdResult.from_json(row)
         if result.estimate.value is not None:
-            assert figures(result.estimate, result.comparisons)[1] in text
+            assert all(figures(result.estimate, result.comparisons)[1] in text for text in texts)
+    for title in ("Thresholds", "Method and provenance"):
+        assert all(title in text for text in texts)
+    for title in ("Earlier runs", "most influential item", "Known limits"):
+        assert [title in text for text in texts] == [False, True]
 
 
 def test_question_of_a_card_is_rendered() -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_fairness.report.threshold_view import ThresholdView
     from pytest_fairness.report.view import View
 
+_MOST_OF_SECTIONS = 2_000_000
+"""The most characters of charts, tables and examples: a page of 3,000 thresholds stays under 6 MB with these."""
 _STYLES = ("style.css", "charts.css", "attempts.css")
 _SCRIPTS = ("attempts_index.js", "attempts.js", "report.js")
 
@@ -90,6 +92,7 @@ def page_of(view: View) -> dict[str, Any]:
             "searches": [_search(row) for row in results.searches],
             "facts": provenance_facts(view),
             "cards": list(cards.values()),
+            "brief": sum(section.is_brief for section in articles),
             "promise": phrases.promise(results.thresholds),
             "decisions": [_decision(entry) for entry in decisions_worst_first(results.acceptances or ())],
             "evidence": _evidence(results, articles, names) if results.evidence else {"clauses": []},
@@ -101,9 +104,12 @@ def page_of(view: View) -> dict[str, Any]:
 def _articles(thresholds: Sequence[ThresholdView], names: Mapping[str, str]) -> list[ThresholdSection]:
     from pytest_fairness.report.html.threshold_section import article
 
-    return [
-        article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(thresholds, 1)
-    ]
+    sections, room = [], _MOST_OF_SECTIONS
+    for number, threshold in enumerate(thresholds, 1):  # the worst first
+        section = article(threshold, names[threshold.row.model], f"t{number}")
+        room -= section.size
+        sections.append(section if room >= 0 else section.brief())
+    return sections
 
 
 def _probes(results: RunResults, names: Mapping[str, str]) -> ProbeSection:

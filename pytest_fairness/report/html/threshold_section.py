@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -87,6 +87,21 @@ class ThresholdSection:
     response: str
     history: str
     command: str
+    is_brief: bool = False
+    """Whether its charts, tables and example are left out, since the page has too many thresholds."""
+
+    @property
+    def size(self) -> int:
+        """The characters of its charts, tables and example on the page, roughly."""
+        charts = (self.chart, self.groups_chart, self.declared_chart, self.slices_chart, self.history_chart)
+        rows = len(self.groups) + len(self.slices) + len(self.formats) + len(self.runs)
+        return sum(map(len, charts)) + len(str(self.example)) + 200 * rows + 1_500
+
+    def brief(self) -> ThresholdSection:
+        """Return it without charts, tables and example."""
+        charts = dict.fromkeys(("chart", "groups_chart", "declared_chart", "slices_chart", "history_chart"), Markup(""))
+        tables = dict.fromkeys(("groups", "slices", "formats", "runs"), ())
+        return replace(self, **charts, **tables, example=None, is_brief=True)  # type: ignore[arg-type]
 
 
 def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSection:

@@ -1,5 +1,5 @@
 "use strict";
-// What is folded away is opened before the page is printed, and where a link leads to it.
+// What is folded away is opened before the page is printed, and where a link leads to it. One link prints all of it.
 (() => {
   const folded = () => document.querySelectorAll("details:not([open]):not(#attempts details)");
   let opened = [];
@@ -15,5 +15,7 @@
     if (target && target.tagName === "DETAILS") target.open = true;
   };
   addEventListener("hashchange", reveal);
+  const whole = document.getElementById("whole");
+  if (whole) whole.addEventListener("click", () => setTimeout(print));
   reveal();
 })();
