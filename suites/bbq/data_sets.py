@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import DataFolders, FairnessError
+from pytest_fairness.records.bbq.questions import CATEGORIES, FIELDS, BBQQuestion, read_question
 
 from .default.templates import default_records
 from .layouts import COLUMNS, ESBBQ_CATEGORIES, MBBQ_NAME, is_catalan, layout_of, read_esbbq, read_kobbq
-from .questions import CATEGORIES, FIELDS, Question, read_question
 
 HUB = "heegyu/bbq"
 CONVERTED = "refs/convert/parquet"
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 class LoadedQuestions:
     """Questions, and in words where they came from."""
 
-    questions: list[Question]
+    questions: list[BBQQuestion]
     origin: str
 
 
@@ -82,7 +82,7 @@ def from_folder(folder: Path) -> LoadedQuestions:
             f"bbq: {folder} holds no *.jsonl file: BBQ has one for each category"
             + (f"; its folder {below[0]} has such files: name that" if below else "")
         )
-    questions: list[Question] = []
+    questions: list[BBQQuestion] = []
     for file in files:
         # One file at a time: the columns of two categories can differ, and one data set has one schema.
         questions += _questions_of(file)
@@ -105,7 +105,7 @@ def _chosen(folder: Path) -> tuple[list[Path], str]:
     return [*kept, *rows, *tables], f"{len(controls)} control sets" if controls else ""
 
 
-def _questions_of(file: Path) -> list[Question]:
+def _questions_of(file: Path) -> list[BBQQuestion]:
     rows = _rows_of(file)
     places = [f"{file}:{line}" for line in _lines(file)] if file.suffix == ".jsonl" else _table_places(file, len(rows))
     layout = layout_of(rows[0]) if rows else None
@@ -153,7 +153,7 @@ def from_hub(revision: str, name: str = "bbq") -> LoadedQuestions:
         raise FairnessError(
             f"{name}: {origin} could not be loaded ({reason}): name another commit, {way_out}"
         ) from None
-    readers: dict[str, Callable[[Mapping[str, Any], str], Question]] = {
+    readers: dict[str, Callable[[Mapping[str, Any], str], BBQQuestion]] = {
         "bbq": read_question,
         "kobbq": read_kobbq,
         "esbbq": partial(read_esbbq, language="es"),

@@ -6,18 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
+from pytest_fairness.records.bbq.placement import Placement
+from pytest_fairness.records.bbq.questions import BBQQuestion
 
 from .data_sets import load
 from .layouts import INSTRUCTIONS
-from .placement import Placement
-from .questions import Question
 
 PERSON = "stereotyped_person"
 """The metadata that says of which person the stereotype is: "one" of the two, "both" or "none"."""
-
-_NAMED_FROM = 26
-"""First template from which these two categories name people by proper names, not by labels of a group."""
-_NAMED = ("Gender_identity", "Race_ethnicity")
 
 _FIELDS = {
     "origin and religion": ("race", "nationality", "religion", "spanishregion", "domestic"),
@@ -60,7 +56,7 @@ def unplaced_lines(items: Sequence[ProbeItem]) -> dict[str, None]:
     }
 
 
-def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
+def build(questions: Sequence[BBQQuestion], origin: str) -> Iterator[ProbeItem]:
     """Yield items in the order of their ids.
 
     ``origin`` says where the questions came from. Raises `FairnessError` where two share an id.
@@ -71,7 +67,7 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
         yield _item(question, placement.values(question), placement.person(question), origin)
 
 
-def _item(question: Question, values: tuple[str, str, str], person: str, origin: str) -> ProbeItem:
+def _item(question: BBQQuestion, values: tuple[str, str, str], person: str, origin: str) -> ProbeItem:
     about = {
         "category": question.category,
         "field": field_of(question.category),
@@ -86,10 +82,8 @@ def _item(question: Question, values: tuple[str, str, str], person: str, origin:
         metadata={**about, "example_id": question.example_id, "options": options, "label": values[question.label]},
     )
     kept = {**about, "origin": origin, "benchmark": question.benchmark, "language": question.language, PERSON: person}
-    if question.category in _NAMED:
-        # MBBQ left the templates with proper names out.
-        is_named = question.benchmark == "BBQ" and question.template >= _NAMED_FROM
-        kept["naming"] = "name" if is_named else "label"
+    if question.naming:
+        kept["naming"] = question.naming
     return ProbeItem(
         question.id,
         [prompt],
@@ -98,7 +92,7 @@ def _item(question: Question, values: tuple[str, str, str], person: str, origin:
     )
 
 
-def refuse_duplicates(questions: Sequence[Question]) -> None:
+def refuse_duplicates(questions: Sequence[BBQQuestion]) -> None:
     ids = Counter(
         # Only BBQ's ids are the same in no two contexts.
         (q.benchmark, q.language, q.category, q.example_id, q.benchmark == "BBQ" or q.context_condition)

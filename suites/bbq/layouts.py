@@ -1,4 +1,4 @@
-"""Published layouts of BBQ in other languages: MBBQ, EsBBQ, CaBBQ and KoBBQ, each record read as a `Question`."""
+"""Published layouts of BBQ in other languages: MBBQ, EsBBQ, CaBBQ and KoBBQ, each record read as a `BBQQuestion`."""
 
 # ruff: noqa: RUF001 - letters of Turkish look like those of English
 
@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from pytest_fairness import FairnessError
-
-from .questions import ANSWERS, UNKNOWN, Question, common_fields, people_of, text, whole
+from pytest_fairness.records.bbq.questions import ANSWERS, UNKNOWN, BBQQuestion, common_fields, people_of, text, whole
 
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -98,7 +97,7 @@ def is_catalan(contexts: Iterable[str]) -> bool:
     return len(_CATALAN.findall(together)) > len(_SPANISH.findall(together))
 
 
-def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question:
+def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> BBQQuestion:
     """Read a record of EsBBQ ("es") or CaBBQ ("ca"), as a row of its CSV or JSON lines.
 
     The can't-tell answer, always the last and always "unknown", gets a wording and one of six orders: an answer with
@@ -129,7 +128,7 @@ def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question
     unknown = groups.index(UNKNOWN)
     answers = [text(record, name, where) for name in ANSWERS]
     answers[unknown] = random.Random(f"{key}/wording").choice(wordings)
-    question = Question(
+    question = BBQQuestion(
         example_id=whole(record, "instance_id", where),
         template=template,
         **common,
@@ -144,7 +143,7 @@ def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question
     return _ordered(question, key)
 
 
-def read_kobbq(record: Mapping[str, Any], where: str) -> Question:
+def read_kobbq(record: Mapping[str, Any], where: str) -> BBQQuestion:
     """Read a record of KoBBQ. The person who fits the stereotype is ``biased_answer`` of a biased question ("bsd").
 
     Its can't-tell answer is always the last: the answers get one of six orders.
@@ -166,7 +165,7 @@ def read_kobbq(record: Mapping[str, Any], where: str) -> Question:
     if right not in answers:
         raise FairnessError(f"{where}: answer is {right!r:.60}: it must be one of the choices")
     asks_for_fitting = sample["question"] == "bsd"
-    question = Question(
+    question = BBQQuestion(
         example_id=f"{sample['template']}{sample['version']}-{sample['sample']}-{sample['question']}",
         template=int(sample["template"]),
         polarity="neg" if asks_for_fitting else "nonneg",
@@ -191,7 +190,7 @@ def _orders() -> tuple[tuple[int, ...], ...]:
     return tuple(permutations(range(3)))
 
 
-def _ordered(question: Question, key: str) -> Question:
+def _ordered(question: BBQQuestion, key: str) -> BBQQuestion:
     """Return a question with its answers in an order drawn by ``key``, which the questions of a pair share."""
     # The people are taken in the order of their names, so that both questions of a pair show one order.
     people = sorted(

@@ -14,11 +14,11 @@ import pytest
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
 from pytest_fairness.records.bbq.pair_records import PairRecord, read_pairs
+from pytest_fairness.records.bbq.placement import Placement
+from pytest_fairness.records.bbq.questions import UNKNOWN, BBQQuestion
 
 from .data_sets import load
 from .items import field_of, refuse_duplicates
-from .placement import Placement
-from .questions import UNKNOWN, Question
 from .reasoning import LABELS, OWN, SIDES, prompts
 
 _CHOICES = ("x", "y", "w", "z")
@@ -73,14 +73,14 @@ def pairs(data: DataFolders) -> Iterator[ProbeItem]:
     yield from items
 
 
-def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
+def build(questions: Sequence[BBQQuestion], origin: str) -> Iterator[ProbeItem]:
     """Yield items of all questions that share context and answers with exactly one other question.
 
     Raises `FairnessError` where two share an id, and where a pair has no two questions of other contexts.
     """
     refuse_duplicates(questions)
     placement = Placement(questions)
-    by_pool: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
+    by_pool: dict[tuple[str, str], list[tuple[BBQQuestion, BBQQuestion]]] = defaultdict(list)
     for a, b in _match_questions(questions):
         by_pool[a.category, a.context_condition].append((a, b))
     pools = _questions_by_category(
@@ -161,8 +161,8 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
     return ProbeItem(pair.id, pair_prompts, source=f"{pair.category}/{pair.template}", metadata=metadata)
 
 
-def _match_questions(questions: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
-    sharing: dict[tuple[str, str, str, frozenset[str]], dict[str, list[Question]]] = defaultdict(dict)
+def _match_questions(questions: Sequence[BBQQuestion]) -> Iterator[tuple[BBQQuestion, BBQQuestion]]:
+    sharing: dict[tuple[str, str, str, frozenset[str]], dict[str, list[BBQQuestion]]] = defaultdict(dict)
     for question in sorted(questions, key=lambda question: question.example_id):
         together = question.category, question.context_condition, question.context, frozenset(question.answers)
         sharing[together].setdefault(question.question, []).append(question)

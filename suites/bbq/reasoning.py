@@ -8,8 +8,7 @@ from typing import Any
 
 from pytest_fairness import Answer, AnswerOptions, Choice, FairnessError, Grade, GradedAttempt, ProbeItem, Prompt
 from pytest_fairness.graders import nothing_read, read_object
-
-from .questions import UNKNOWN
+from pytest_fairness.records.bbq.questions import UNKNOWN
 
 LABELS = ("KOVU", "MEBA", "TIZO")
 """Words that no language has: no number or letter of a text can be taken for one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from .placement import OTHER, STEREOTYPED, kind
+from pytest_fairness.records.bbq.placement import OTHER, STEREOTYPED, kind
 
 
 class _Graded(Protocol):

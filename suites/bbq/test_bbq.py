@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_fairness import Choice, Formats, MarkScale, Measured
+from pytest_fairness.records.bbq.questions import UNKNOWN
 
 from .items import PERSON, questions
-from .questions import UNKNOWN
 from .scores import BIAS, UNPLACED, bias_score, correct, unplaced_share
 from .sizes import MORE, QUESTIONS
 

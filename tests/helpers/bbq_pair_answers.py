@@ -9,8 +9,8 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.protocols import ItemGrader, ModelQuery
+from pytest_fairness.records.bbq.questions import read_question
 from suites.bbq.pairs import build
-from suites.bbq.questions import read_question
 from suites.bbq.reasoning import ReasonedChoice
 from tests.helpers.bbq_records import record
 

@@ -1,1 +1,1 @@
-"""BBQ: published predictions and records of question pairs."""
+"""BBQ: its questions and the people in them, published predictions and records of question pairs."""

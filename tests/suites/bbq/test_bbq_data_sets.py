@@ -10,10 +10,10 @@ import pytest
 
 from pytest_fairness import DataFolders
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.records.bbq.questions import CATEGORIES
 from suites.bbq import data_sets, items
 from suites.bbq.data_sets import HUB, from_folder, from_hub
 from suites.bbq.items import build
-from suites.bbq.questions import CATEGORIES
 from tests.helpers.bbq_records import record, write
 
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.records.bbq.questions import CATEGORIES, BBQQuestion
 from suites.bbq.data_sets import from_default
 from suites.bbq.default import templates
 from suites.bbq.items import build
-from suites.bbq.questions import CATEGORIES, Question
 
 QUESTIONS = from_default().questions
 ITEMS = list(build(QUESTIONS, "the project's own small set"))
 
 
-def by_set() -> dict[tuple[str, int, int], list[Question]]:
+def by_set() -> dict[tuple[str, int, int], list[BBQQuestion]]:
     """Return the four questions of one filled-in template: ambiguous or not, negative or not."""
     questions = defaultdict(list)
     for question in QUESTIONS:

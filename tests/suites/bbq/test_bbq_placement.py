@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.records.bbq.placement import Placement
+from pytest_fairness.records.bbq.questions import BBQQuestion, read_question
 from suites.bbq.data_sets import from_folder
-from suites.bbq.placement import Placement
-from suites.bbq.questions import Question, read_question
 from tests.helpers.bbq_records import people, record
 
 ST, OT, UN = "stereotyped", "other", "unknown"
 
 
-def question(category: str, groups: list[str], info: dict[str, list[str]], **changes: Any) -> Question:
+def question(category: str, groups: list[str], info: dict[str, list[str]], **changes: Any) -> BBQQuestion:
     answers = {name: f"The {text}" for name, (text, _) in info.items()}
     fields = record(category=category, answer_info=info, additional_metadata={"stereotyped_groups": groups}, **answers)
     return read_question({**fields, **changes}, "here")
 
 
-def placed(*questions: Question) -> list[tuple[str, str, str]]:
+def placed(*questions: BBQQuestion) -> list[tuple[str, str, str]]:
     placement = Placement(questions)
     return [placement.values(question) for question in questions]
 

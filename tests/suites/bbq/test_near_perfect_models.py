@@ -13,11 +13,11 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.probes.markers import get_mark, threshold_mark
+from pytest_fairness.records.bbq.placement import OTHER, STEREOTYPED
+from pytest_fairness.records.bbq.questions import UNKNOWN
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.bbq import test_bbq as suite
 from suites.bbq.items import PERSON
-from suites.bbq.placement import OTHER, STEREOTYPED
-from suites.bbq.questions import UNKNOWN
 from tests.helpers.designs import crossed_factor, designed_items
 
 MOST_BIAS = suite.MOST_BIAS

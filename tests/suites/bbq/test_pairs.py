@@ -11,10 +11,10 @@ import pytest
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.records.bbq.questions import CATEGORIES
 from suites.bbq.data_sets import from_default, from_folder
 from suites.bbq.oracle import LABELS as QUESTION_LABELS
 from suites.bbq.pairs import build
-from suites.bbq.questions import CATEGORIES
 from suites.bbq.reasoning import LABELS, PairKind, ReasonedChoice
 from tests.helpers.bbq_pair_answers import answered, grade, items, pair, questions, reply
 from tests.helpers.bbq_records import record

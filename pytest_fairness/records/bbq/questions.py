@@ -23,6 +23,10 @@ CATEGORIES = (
     "Sexual_orientation",
 )
 
+_NAMED = ("Gender_identity", "Race_ethnicity")
+_NAMED_FROM = 26
+"""First template from which these two categories name people by proper names, not by labels of a group."""
+
 ANSWERS = ("ans0", "ans1", "ans2")
 FIELDS = (
     "example_id",
@@ -43,7 +47,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BBQQuestion:
     """One question about two people, with three answers in the order of the dataset.
 
     ``surfaces`` and ``groups`` are the dataset's ``answer_info``: how each answer names the
@@ -74,8 +78,18 @@ class Question:
         name = f"{self.category}-{self.context_condition}-{number}"
         return name if self.benchmark == "BBQ" else f"{self.benchmark}-{self.language}-{name}"
 
+    @property
+    def naming(self) -> Literal["label", "name"] | None:
+        """How its people are named, in the two categories where BBQ does both; None in the others."""
+        if self.category not in _NAMED:
+            return None
+        # MBBQ left the templates with proper names out.
+        return "name" if self.benchmark == "BBQ" and self.template >= _NAMED_FROM else "label"
 
-def read_question(record: Mapping[str, Any], where: str, *, benchmark: str = "BBQ", language: str = "en") -> Question:
+
+def read_question(
+    record: Mapping[str, Any], where: str, *, benchmark: str = "BBQ", language: str = "en"
+) -> BBQQuestion:
     """Read a record of BBQ or MBBQ; ``where`` (a file and line, say) begins the message of an error.
 
     Raises `FairnessError` for a missing field or a value that the dataset cannot have.
@@ -85,7 +99,7 @@ def read_question(record: Mapping[str, Any], where: str, *, benchmark: str = "BB
         raise FairnessError(f"{where}: no field {missing[0]!r}: a BBQ record has {', '.join(FIELDS)}")
     common = common_fields(record, CATEGORIES, where)
     surfaces, groups = people_of(record["answer_info"], where)
-    return Question(
+    return BBQQuestion(
         example_id=whole(record, "example_id", where),
         template=whole(record, "question_index", where),
         **common,
@@ -119,6 +133,7 @@ def common_fields(record: Mapping[str, Any], categories: Collection[str], where:
 
 
 def people_of(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    """Return text and group of each answer. Raises `FairnessError` unless one group is the unknown one."""
     try:
         (text0, group0), (text1, group1), (text2, group2) = (info[name] for name in ANSWERS)
     except (KeyError, TypeError, ValueError):
@@ -130,6 +145,7 @@ def people_of(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, s
 
 
 def stereotyped_groups_of(metadata: Any, where: str) -> tuple[str, ...]:
+    """Return the groups that a stereotype is about. Raises `FairnessError` where there are none."""
     groups = metadata.get("stereotyped_groups") if isinstance(metadata, Mapping) else None
     if not groups or isinstance(groups, str):
         raise FairnessError(f"{where}: additional_metadata has no 'stereotyped_groups', a list of groups")
@@ -137,6 +153,7 @@ def stereotyped_groups_of(metadata: Any, where: str) -> tuple[str, ...]:
 
 
 def text(record: Mapping[str, Any], name: str, where: str) -> str:
+    """Return a text of a record without stray braces. Raises `FairnessError` where it is empty."""
     # A few records hold a stray brace from their template; the paper's analysis drops it too.
     text = str(record[name]).replace("{", "").replace("}", "").strip()
     if not text:
@@ -145,6 +162,7 @@ def text(record: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def whole(record: Mapping[str, Any], name: str, where: str) -> int:
+    """Return a whole number of a record. Raises `FairnessError` for any other value."""
     try:
         return int(record[name])
     except (TypeError, ValueError):
@@ -152,6 +170,7 @@ def whole(record: Mapping[str, Any], name: str, where: str) -> int:
 
 
 def one_of(record: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
+    """Return a value of a record that must be one of two. Raises `FairnessError` for any other."""
     value = record[name]
     if value not in allowed:
         raise FairnessError(f"{where}: {name} is {value!r}: it must be {' or '.join(allowed)}")
