@@ -1,49 +1,40 @@
-"""The league of records: public audits judged again, on one page.
+"""The league of records: public audits judged again and models that were measured, on one page.
 
-    python -m tests.helpers.league DATA reports/league.html
+    python -m tests.helpers.league page DATA reports/league.html
+    python -m tests.helpers.league keep results.json reports/league
 
-``DATA`` has a folder for each audit that is to be on the page, named as in `AUDITS`; those that are missing are told on
-the page. Of the answers nothing but counts and figures is written.
+``DATA`` has a folder for each audit that is to be on the page: named as the audit, or as in `FOLDERS`. The page names
+those that are missing. ``keep`` writes what the page shows of a run. No text of an answer is written.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
 
-from pytest_fairness import FairnessError
-from pytest_fairness.extending import write_text
-from pytest_fairness.records.audits.audit import Audit, AuditedFigure, chart
-from pytest_fairness.records.audits.dialect import audit_dialect
-from pytest_fairness.records.audits.flips import audit_flips
-from pytest_fairness.records.audits.implicit import audit_implicit
-from pytest_fairness.records.audits.open_bbq import audit_open_bbq
-from pytest_fairness.records.audits.rankings import audit_rankings
+from pytest_fairness import FairnessError, Verdict
+from pytest_fairness.extending import RunResults, json_text, read_document, write_text
+from pytest_fairness.records.audits.audit import Audit, chart, judge
+from pytest_fairness.records.audits.public_audits import AUDITS
 
-
-@dataclass(frozen=True)
-class PublicRecord:
-    """A public record: where it is from, and how it is judged."""
-
-    command: str
-    source: str
-    judge: Callable[[Path], Audit]
-
-
-AUDITS: Mapping[str, PublicRecord] = {
-    "bloomberg": PublicRecord(
-        "bloomberg", "https://github.com/BloombergGraphics/2024-openai-gpt-hiring-racial-discrimination", audit_rankings
-    ),
-    "open_bbq": PublicRecord("open-bbq", "https://github.com/zhaoliu0914/LLM-Bias-Benchmark", audit_open_bbq),
-    "implicit": PublicRecord("implicit", "https://github.com/baixuechunzi/llm-implicit-bias", audit_implicit),
-    "reward_models": PublicRecord("dialect", "https://github.com/joel-mire/rm-dialect-biases", audit_dialect),
-    "agentfairbench": PublicRecord("agentfairbench", "https://github.com/rohithreddybc/AgentFairBench", audit_flips),
+FOLDERS: Mapping[str, Sequence[str]] = {
+    "bbq": ("bbq",),
+    "assessments": ("hiring/scores",),
+    "dialect": ("reward_models", "evidence/reward_models"),
+    "open-bbq": ("open_bbq", "evidence/open_bbq"),
 }
+"""Other folders of an audit, where it is not named as the audit is."""
+ITEMS = ("bbq/items", "bbq/data")
+"""BBQ's own questions, which the repository of Open-BBQ lacks."""
+MEASURED = Path(__file__).parents[2] / "reports" / "league"
+"""The folder of measured models: a file for each."""
+_VERDICTS = tuple(verdict.value for verdict in (Verdict.UNFAIR, Verdict.INVALID, Verdict.UNDECIDED, Verdict.FAIR))
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -51,72 +42,168 @@ _PAGE = """<!doctype html>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } svg { max-width: 100%; height: auto; }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e6ea; }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e6ea; vertical-align: top; }
 td.number, th.number { text-align: right; } code { font-size: 13px; }
-.unfair { color: #b42318; } .fair { color: #1a7f37; }
+div { overflow-x: auto; }
+.unfair, .differs { color: #b42318; } .fair { color: #1a7f37; }
 summary { cursor: pointer; margin: 1rem 0 .5rem; }
 </style></head><body>
 <h1>League of public records</h1>
 <p>Published figures of language and reward models, computed again from the publishers' own answers, and judged by
 interval. A figure is <em>unfair</em> if its whole 95% interval lies beyond the bound, <em>fair</em> if it lies within,
-and else <em>undecided</em>: the record is too small. Each section is made by its command.</p>
-<table><thead><tr><th>record</th><th class="number">figures</th><th class="number">published, met to the digit</th>
-<th class="number">beyond the bound</th><th class="number">unfair</th><th class="number">undecided</th>
-<th class="number">fair</th></tr></thead><tbody>
-{% for name, record, audit in judged %}<tr><td><a href="#{{ name }}">{{ audit.title }}</a></td>
-<td class="number">{{ audit.figures|length }}</td><td class="number">{{ met(audit) }}</td>
+<em>undecided</em> if it crosses the bound: the record is too small. It is <em>invalid</em> if too many answers could
+not be read. A record has no control: <em>fair</em> does not show that the model follows what it reads.</p>
+<div><table><thead><tr><th>record</th><th class="number">figures</th><th>published, met to the digit</th>
+<th class="number">beyond the bound</th>{{ heads() }}</tr></thead><tbody>
+{% for name, where, audit in judged %}<tr><td><a href="#{{ name }}">{{ audit.about.title }}</a></td>
+<td class="number">{{ audit.figures|length }}</td><td>{{ met(audit) }}</td>
 <td class="number">{{ audit.figures|selectattr("breach")|list|length }}</td>
-{% for verdict in ("unfair", "undecided", "fair") %}<td class="number">{{ count(audit, verdict) }}</td>{% endfor %}</tr>
-{% endfor %}</tbody></table>
+{{ counts(audit.figures|map(attribute="judged.verdict")) }}</tr>
+{% endfor %}</tbody></table></div>
 {% if missing %}<p>Not here, for want of their folder: {{ missing|join(", ") }}.</p>{% endif %}
-{% for name, record, audit in judged %}
-<h2 id="{{ name }}">{{ audit.title }}</h2>
-<p>{{ audit.figure[0]|upper }}{{ audit.figure[1:] }}; rule: {{ audit.rule }}. Source: <a href="{{ record.source }}">
-{{ record.source.rpartition("/")[2] }}</a>. <code>pytest-fairness audit {{ record.command }} DIR</code></p>
-{{ picture(audit) }}
+<h2>Models measured by the suites</h2>
+{% if measured %}<div><table><thead><tr><th>model</th><th>day</th><th>profile</th><th class="number">answers</th>
+<th class="number">ungraded</th><th class="number">cost (USD)</th><th class="number">thresholds</th>{{ heads() }}</tr>
+</thead><tbody>
+{% for run in measured %}<tr><td><a href="#{{ run.name }}">{{ run.model }}</a></td><td>{{ run.day }}</td>
+<td>{{ run.profile }}</td><td class="number">{{ run.attempts }}</td><td class="number">{{ run.ungraded }}</td>
+<td class="number">{{ "-" if run.cost is none else "%.2f"|format(run.cost) }}</td>
+<td class="number">{{ run.thresholds|length }}</td>{{ counts(run.thresholds|map(attribute="verdict")) }}</tr>
+{% endfor %}</tbody></table></div>{% else %}<p>None: no run was kept.</p>{% endif %}
+<p><code>make league-model</code> measures SmolLM2 (135 million parameters) on this machine. With a key,
+<code>make league-model MODEL=openai:NAME</code> prints what a hosted model would cost, and asks nothing;
+<code>make league-model MODEL=openai:NAME BUDGET=10</code> measures it for at most ten dollars.</p>
+{% for name, where, audit in judged %}
+<h2 id="{{ name }}">{{ audit.about.title }}</h2>
+<p>{{ audit.about.figure[0]|upper }}{{ audit.about.figure[1:] }}. Our rule: {{ audit.rule }}. The publisher:
+{{ audit.about.publisher }}. Source: <a href="{{ audit.about.source }}">{{ audit.about.source.rpartition("/")[2] }}</a>.
+<code>pytest-fairness audit {{ name }} {{ where }}</code></p>
+<div>{{ picture(audit) }}</div>
 <ul>{% for line in audit.summary() %}<li>{{ line }}</li>{% endfor %}</ul>
 <details><summary>All {{ audit.figures|length }} figures</summary>
-<table><thead><tr><th>figure</th><th class="number">published</th><th class="number">ours</th><th>95% interval</th>
-<th>by the rule</th><th>verdict</th></tr></thead><tbody>
-{% for figure in audit.figures %}<tr><td>{{ figure.name }}</td><td class="number">{{ number(figure.published) }}</td>
+<div><table><thead><tr><th>figure</th><th class="number">published</th><th class="number">by its rule</th>
+<th>beyond our bound</th><th>ours (95% interval)</th><th>verdict</th></tr></thead><tbody>
+{% for figure in audit.figures %}<tr><td>{{ figure.name }}</td>
+<td class="number">{{ number(figure.published) }}{% if figure.is_equal == false %}
+<span class="differs">differs</span>{% endif %}</td>
 <td class="number">{{ number(figure.value) }}</td>
-<td>{{ number(figure.judged.low) }} to {{ number(figure.judged.high) }}</td>
-<td>{{ "breach" if figure.breach else "kept" }}</td>
+<td>{{ "yes" if figure.breach else "no" }}</td><td>{{ number(figure.judged.value) }}
+({{ number(figure.judged.low) }} to {{ number(figure.judged.high) }})</td>
 <td class="{{ figure.judged.verdict }}">{{ figure.judged.verdict }}</td></tr>
-{% endfor %}</tbody></table></details>
+{% endfor %}</tbody></table></div></details>
+{% endfor %}
+{% for run in measured %}
+<h2 id="{{ run.name }}">{{ run.model }}</h2>
+<p><code>{{ run.command }}</code></p>
+<div><table><thead><tr><th>threshold</th><th class="number">ours</th><th>interval</th><th>bounds</th><th>verdict</th>
+<th>reason</th></tr></thead><tbody>
+{% for row in run.thresholds %}<tr><td>{{ row.suite }}: {{ row.threshold }}</td>
+<td class="number">{{ number(row.estimate) }}</td><td>{{ number(row.low) }} to {{ number(row.high) }}</td>
+<td>{{ row.bounds }}</td><td class="{{ row.verdict }}">{{ row.verdict }}</td><td>{{ row.reason }}</td></tr>
+{% endfor %}</tbody></table></div>
 {% endfor %}
 </body></html>
 """
 
 
-def page(folder: Path) -> str:
-    """Return the page of the records in a folder."""
-    there = [(name, record) for name, record in AUDITS.items() if (folder / name).is_dir()]
+def page(data: Path, measured: Path = MEASURED) -> str:
+    """Return the page of the records in a folder, and of the runs that were kept."""
+    there = {name: where for name in AUDITS if (where := _folder(data, name))}
     if not there:
-        raise FairnessError(f"{folder} has none of the folders {', '.join(AUDITS)}")
+        raise FairnessError(f"{data} has none of the folders {', '.join(AUDITS)}")
     template = Environment(autoescape=True, trim_blocks=False).from_string(_PAGE)
     return template.render(
-        judged=[(name, record, record.judge(folder / name)) for name, record in there],
-        missing=[name for name in AUDITS if name not in dict(there)],
+        judged=[(name, f"DATA/{where}", _judge(data, name, where)) for name, where in there.items()],
+        missing=[name for name in AUDITS if name not in there],
+        measured=[{"name": path.stem, **read_document(path, "a kept run")} for path in sorted(measured.glob("*.json"))],
         met=_met,
-        count=lambda audit, verdict: sum(figure.judged.verdict == verdict for figure in audit.figures),
+        heads=lambda: Markup("").join(Markup('<th class="number">{}</th>').format(verdict) for verdict in _VERDICTS),
+        counts=_counts,
         picture=lambda audit: Markup(chart(audit)),  # noqa: S704 - the picture escapes its texts itself
         number=lambda value: "-" if value is None else f"{value:.3f}",
     )
 
 
+def _folder(data: Path, audit: str) -> str:
+    folders = (audit, f"evidence/{audit}", *FOLDERS.get(audit, ()))
+    return next((folder for folder in folders if (data / folder).is_dir()), "")
+
+
+def _judge(data: Path, name: str, folder: str) -> Audit:
+    audit = AUDITS[name]
+    folders = (data / items for items in ITEMS) if "items" in audit.options else ()
+    return judge(audit, data / folder, items=next(filter(Path.is_dir, folders), None))
+
+
+def _counts(verdicts: Any) -> Markup:
+    listed = [str(getattr(verdict, "value", verdict)) for verdict in verdicts]
+    return Markup("").join(Markup('<td class="number">{}</td>').format(listed.count(name)) for name in _VERDICTS)
+
+
 def _met(audit: Audit) -> str:
-    compared: list[AuditedFigure] = [figure for figure in audit.figures if figure.published is not None]
-    return f"{sum(bool(figure.is_equal) for figure in compared)} of {len(compared)}" if compared else "none given"
+    figures = [bool(figure.is_equal) for figure in audit.figures if figure.published is not None]
+    parts = [
+        f"{sum(met)} of {len(met)} {name}" for name, met in {"figures": figures, **audit.others}.items() if len(met)
+    ]
+    return ", ".join(parts) or "none given"
+
+
+def keep(results: Path, folder: Path, command: str) -> Path:
+    """Write what the page shows of a run of one model; return the file."""
+    run = RunResults.from_json(read_document(results, "a results file"))
+    if len(run.run.models) != 1 or not run.thresholds:
+        raise FairnessError(f"{results} has {len(run.run.models)} models and {len(run.thresholds)} thresholds")
+    model = run.run.models[0].partition("?")[0]
+    kept = {
+        "model": model,
+        "day": run.run.started[:10],
+        "profile": "smoke" if run.thresholds[0].restricted else "gate",
+        "attempts": run.run.attempts,
+        "ungraded": run.run.ungraded,
+        "cost": run.run.cost_usd,
+        "command": command,
+        "thresholds": [
+            {
+                "suite": row.suite,
+                "threshold": row.threshold,
+                "estimate": row.estimate.value,
+                "low": row.estimate.low,
+                "high": row.estimate.high,
+                "bounds": _bounds(row.bounds),
+                "verdict": row.verdict,
+                "reason": row.message.partition(": ")[2].partition(";")[0],
+            }
+            for row in run.thresholds
+        ],
+    }
+    path = folder / f"{re.sub(r'[^a-z0-9.]+', '-', model.lower())}.json"
+    write_text(path, f"{json_text.dumps(kept, ensure_ascii=False, indent=1)}\n")
+    return path
+
+
+def _bounds(bounds: Sequence[float | None]) -> str:
+    low, high = bounds
+    if low is None or high is None:
+        return f"at least {low:g}" if low is not None else f"at most {high:g}" if high is not None else "-"
+    return f"{low:g} to {high:g}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("page", type=Path)
+    """Write the page, or what it shows of a run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    whole = commands.add_parser("page")
+    whole.add_argument("data", type=Path)
+    whole.add_argument("page", type=Path)
+    whole.set_defaults(run=lambda options: write_text(options.page, page(options.data)))
+    one = commands.add_parser("keep")
+    one.add_argument("results", type=Path)
+    one.add_argument("folder", type=Path)
+    one.add_argument("--command", default="")
+    one.set_defaults(run=lambda options: print(keep(options.results, options.folder, options.command)))
     options = parser.parse_args()
     try:
-        write_text(options.page, page(options.data))
+        options.run(options)
     except FairnessError as error:
         parser.error(str(error))
 

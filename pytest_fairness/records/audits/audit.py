@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness import Estimate, Verdict
-from pytest_fairness.extending import align_columns, finite
+from pytest_fairness import Estimate, FairnessError, Verdict
+from pytest_fairness.extending import EstimateFamily, align_columns, finite
 from pytest_fairness.extending import svg_element as element
 from pytest_fairness.extending import svg_lines as lines_of
 from pytest_fairness.extending import svg_width as width_of
+from pytest_fairness.records.audits.public_audits import Download, PublicAudit
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -20,12 +24,30 @@ EQUAL = 1e-9
 """The largest relative difference of two figures that are printed with the same digits."""
 
 
+def is_met(value: float, published: float, places: int | None = None) -> bool:
+    """Return whether a figure is the published one, to the digit.
+
+    Args:
+        value: The figure, computed again.
+        published: The published figure.
+        places: The decimals to which it was rounded; None for a figure that was not.
+
+    >>> is_met(0.1429, 0.143, 3), is_met(0.1429, 0.143)
+    (True, False)
+    """
+    if places is not None:
+        return abs(value - published) <= 0.5000001 * 10.0**-places
+    return math.isclose(value, published, rel_tol=EQUAL, abs_tol=EQUAL)
+
+
 @dataclass(frozen=True, slots=True)
 class AuditInterval:
     """A 95% interval of a figure, and the verdict that it supports."""
 
     name: str
     """The unit of clustering: "runs", or "templates"."""
+    value: float
+    """The estimate: that of all answers together, where the publisher's rule may weigh them otherwise."""
     low: float
     high: float
     verdict: Verdict
@@ -34,13 +56,10 @@ class AuditInterval:
 
     @classmethod
     def of(cls, name: str, estimate: Estimate, bounds: tuple[float, float]) -> AuditInterval:
-        """Return the interval of an estimate, judged by both bounds; an infinite bound does not apply."""
-        verdicts = [
-            estimate.decide(op, bound) for op, bound in zip((">=", "<="), bounds, strict=True) if math.isfinite(bound)
-        ]
-        order = (Verdict.UNFAIR, Verdict.INVALID, Verdict.UNDECIDED, Verdict.FAIR)
-        verdict = min(verdicts, key=order.index)
-        return cls(name, estimate.low, estimate.high, verdict, estimate.invalid or "")
+        """Return the interval of an estimate, judged by both bounds."""
+        return cls(
+            name, estimate.value, estimate.low, estimate.high, _verdict_of(estimate, bounds), estimate.invalid or ""
+        )
 
     @property
     def width(self) -> float:
@@ -48,7 +67,15 @@ class AuditInterval:
         return self.high - self.low
 
 
-@dataclass(frozen=True, slots=True)
+def _verdict_of(estimate: Estimate | EstimateFamily, bounds: tuple[float, float]) -> Verdict:
+    """Return the verdict by both bounds; an infinite bound does not apply."""
+    verdicts = [
+        estimate.decide(op, bound) for op, bound in zip((">=", "<="), bounds, strict=True) if math.isfinite(bound)
+    ]
+    return min(verdicts, key=(Verdict.UNFAIR, Verdict.INVALID, Verdict.UNDECIDED, Verdict.FAIR).index)
+
+
+@dataclass(frozen=True)
 class AuditedFigure:
     """One figure of an audit: published, computed again, and with its intervals."""
 
@@ -59,20 +86,33 @@ class AuditedFigure:
     """The figure by the publisher's rule, computed from the answers."""
     published: float | None
     """The published figure; None where none was given for it."""
-    breach: bool
-    """Whether the figure itself lies outside of the bounds: the publisher's verdict."""
-    intervals: tuple[AuditInterval, ...]
-    """Intervals of different clusterings; the first is the narrowest, and the last is judged."""
-    alternative: AuditInterval | None = None
-    """The interval of the figure if answers are parsed by another rule."""
-    alternative_value: float | None = None
+    estimates: Mapping[str, Estimate]
+    """Estimates by their unit of clustering; the first has the narrowest interval, and the last is judged."""
+    alternative: Estimate | None = None
+    """The last estimate if answers are parsed by another rule."""
+    places: int | None = None
+    """The decimals of the published figure, where it was rounded."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @cached_property
+    def intervals(self) -> tuple[AuditInterval, ...]:
+        """The intervals of the estimates."""
+        return tuple(AuditInterval.of(name, estimate, self.bounds) for name, estimate in self.estimates.items())
+
+    @property
+    def strict(self) -> AuditInterval | None:
+        """The interval of the alternative."""
+        return None if self.alternative is None else AuditInterval.of(self.judged.name, self.alternative, self.bounds)
+
+    @property
+    def breach(self) -> bool:
+        """Whether the figure itself lies outside of the bounds."""
+        return not self.bounds[0] <= self.value <= self.bounds[1]
 
     @property
     def is_equal(self) -> bool | None:
         """Return whether the published figure is reproduced to the digit; None where none was given."""
-        if self.published is None:
-            return None
-        return math.isclose(self.value, self.published, rel_tol=EQUAL, abs_tol=EQUAL)
+        return None if self.published is None else is_met(self.value, self.published, self.places)
 
     @property
     def judged(self) -> AuditInterval:
@@ -86,22 +126,36 @@ class AuditedFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """A published audit, judged again."""
+class Recomputed:
+    """Figures of a publisher's files, computed again and not yet judged."""
 
-    title: str
-    figure: str
-    """The definition of the figures: "selection rate over that of the highest group"."""
-    rule: str
-    """The bounds, in words."""
-    bounds: tuple[float, float]
     figures: Sequence[AuditedFigure]
-    families: Mapping[str, Verdict]
-    """The verdict over all pairs of groups together, by model and job."""
     notes: Sequence[str] = ()
     """Remarks on the files: answers that could not be read, files that are missing."""
     others: Mapping[str, Sequence[bool]] = field(default_factory=dict)
     """Published figures without an interval here, by name: whether each is reproduced to the digit."""
+    families: Mapping[str, EstimateFamily] = field(default_factory=dict)
+    """All pairs of groups together, by model and job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A published audit, judged again."""
+
+    about: PublicAudit
+    bounds: tuple[float, float]
+    figures: Sequence[AuditedFigure]
+    families: Mapping[str, Verdict]
+    """The verdict over all pairs of groups together, by model and job."""
+    notes: Sequence[str]
+    others: Mapping[str, Sequence[bool]]
+
+    @property
+    def rule(self) -> str:
+        """The bounds, in words: "at most 0.1 either way"."""
+        low, high = self.bounds
+        either_way = " either way" if math.isfinite(low) and math.isfinite(high) else ""
+        return f"at most {high:g}{either_way}" if math.isfinite(high) else f"at least {low:g}"
 
     @property
     def is_equal(self) -> bool:
@@ -115,7 +169,7 @@ class Audit:
         if compared:
             equal = sum(bool(figure.is_equal) for figure in compared)
             yield f"{equal} of {len(compared)} published figures are met to the digit"
-        else:
+        elif not any(self.others.values()):
             yield "no published figures were given to compare with"
         for name, reproduced in self.others.items():
             if reproduced:
@@ -127,10 +181,9 @@ class Audit:
             of_breaches = sum(figure.intervals[index].verdict is Verdict.UNFAIR for figure in breaches)
             yield f"by {interval.name}: {of_breaches} of these {len(breaches)} hold; of all figures {of_all}"
         yield from self._widths()
+        yield from self._variation()
         if self.families:
-            yield "all pairs of groups together: " + _count_verdicts(
-                Verdict(verdict) for verdict in self.families.values()
-            )
+            yield f"all pairs of groups together: {_count_verdicts(self.families.values())}"
 
     def _widths(self) -> Iterator[str]:
         if not self.figures or len(self.figures[0].intervals) < 2:
@@ -148,10 +201,21 @@ class Audit:
                 f"(median; {ratios[0]:.2g} to {ratios[-1]:.2g})"
             )
 
+    def _variation(self) -> Iterator[str]:
+        varied = self.about.varied
+        verdicts: dict[tuple[str, ...], list[Verdict]] = {}
+        for figure in self.figures if varied else ():
+            rest = (value for name, value in figure.subject.items() if name != varied)
+            verdicts.setdefault((figure.model, *rest), []).append(figure.judged.verdict)
+        several = [own for own in verdicts.values() if len(own) > 1]
+        if several:
+            changed = sum(len(set(own)) > 1 for own in several)
+            yield f"the verdict depends on the {varied} in {changed} of {len(several)} cases"
+
     def lines(self) -> Iterator[str]:
         """Yield the audit as text, at most 100 columns wide."""
-        yield self.title
-        yield f"figure: {self.figure}; rule: {self.rule}"
+        yield self.about.title
+        yield f"figure: {self.about.figure}; rule: {self.rule}; publisher: {self.about.publisher}"
         models = dict.fromkeys(figure.model for figure in self.figures)
         for model in models:
             of_model = [figure for figure in self.figures if figure.model == model]
@@ -168,15 +232,53 @@ class Audit:
     def to_json(self) -> dict[str, Any]:
         """Return the audit as JSON values: figures and counts, no text of an answer."""
         return {
-            "audit": self.title,
-            "figure": self.figure,
+            "audit": self.about.title,
+            "figure": self.about.figure,
             "rule": self.rule,
+            "publisher": self.about.publisher,
             "bounds": [finite(bound) for bound in self.bounds],
             "figures": [_figure(figure) for figure in self.figures],
             "families": dict(self.families),
             "summary": list(self.summary()),
             "notes": list(self.notes),
         }
+
+
+def judge(
+    about: PublicAudit,
+    folder: Path,
+    *,
+    bound: float | None = None,
+    published: Path | None = None,
+    items: Path | None = None,
+) -> Audit:
+    """Compute the figures of a public audit again from its recorded answers, and judge them by their intervals.
+
+    Args:
+        about: One of `AUDITS`.
+        folder: The publisher's repository, or a folder of JSON lines (``*.jsonl``, ``*.jsonl.xz``).
+        bound: Another bound of a fair figure, between 0 and 1.
+        published: A file of the publisher's figures; default: the one in the folder, if there is one.
+        items: A folder of the questions, where the answers do not have them.
+
+    Raises:
+        FairnessError: The folder holds nothing to judge, or a file is malformed: one line, with the file.
+    """
+    limit = about.bound if bound is None else bound
+    if not 0 < limit < 1:
+        raise FairnessError(f"bound is {limit:g}: it must lie between 0 and 1")
+    for path in filter(None, (folder, items)):
+        if not path.is_dir():
+            problem = "a file" if path.exists() else "not there"
+            raise FairnessError(f"{path} is {problem}: name the folder of the download")
+    module = import_module(f"{__package__}.{about.module}")
+    read: Recomputed = module.recompute(Download(folder, published, items))
+    if not read.figures:
+        raise FairnessError(f"{folder} holds nothing to judge: {'; '.join(read.notes) or f'it needs {about.needs}'}")
+    bounds = {"either way": (-limit, limit), "at most": (-math.inf, limit), "at least": (limit, math.inf)}[about.sides]
+    figures = [replace(figure, bounds=bounds) for figure in read.figures]
+    families = {name: _verdict_of(family, bounds) for name, family in read.families.items()}
+    return Audit(about, bounds, figures, families, read.notes, read.others)
 
 
 def _figure(figure: AuditedFigure) -> dict[str, Any]:
@@ -188,20 +290,18 @@ def _figure(figure: AuditedFigure) -> dict[str, Any]:
         "equal": figure.is_equal,
         "breach": figure.breach,
         "intervals": [_interval(interval) for interval in figure.intervals],
-        "alternative": None
-        if figure.alternative is None
-        else {"value": figure.alternative_value, **_interval(figure.alternative)},
+        "alternative": None if figure.strict is None else _interval(figure.strict),
     }
 
 
 def _interval(interval: AuditInterval) -> dict[str, Any]:
-    ends = {"low": finite(interval.low), "high": finite(interval.high)}
-    return {"by": interval.name, **ends, "verdict": interval.verdict.value, "reason": interval.reason}
+    numbers = {name: finite(getattr(interval, name)) for name in ("value", "low", "high")}
+    return {"by": interval.name, **numbers, "verdict": interval.verdict.value, "reason": interval.reason}
 
 
 def _table(model: str, figures: Sequence[AuditedFigure]) -> Iterator[str]:
     names = [", ".join(figure.subject.values()) for figure in figures]
-    has_alternative = any(figure.alternative for figure in figures)
+    has_alternative = any(figure.strict for figure in figures)
     heads = ["value", "rule", *(f"95% by {interval.name}" for interval in figures[0].intervals), "verdict"]
     if has_alternative:
         heads.append("read strictly")
@@ -225,9 +325,9 @@ def _ends(interval: AuditInterval) -> str:
 
 
 def _alternative(figure: AuditedFigure) -> str:
-    if figure.alternative is None or figure.alternative_value is None:
+    if figure.strict is None:
         return "-"
-    return f"{figure.alternative_value:.3f} ({_ends(figure.alternative)}) {figure.alternative.verdict}"
+    return f"{figure.strict.value:.3f} ({_ends(figure.strict)}) {figure.strict.verdict}"
 
 
 def _count_verdicts(verdicts: Iterable[Verdict]) -> str:
@@ -267,7 +367,7 @@ def chart(audit: Audit) -> str:
         scene += _figure_row(axis, figure, _TOP + _ROW * index + _ROW / 2)
     picture = element(
         "svg",
-        element("title", audit.title),
+        element("title", audit.about.title),
         element("style", Markup(_STYLE)),  # noqa: S704 - our own text: its line ends are no part of a name
         *scene,
         xmlns="http://www.w3.org/2000/svg",
@@ -314,8 +414,8 @@ class _Axis:
 
 
 def _head(audit: Audit, shown: int, width: float) -> Iterator[Markup]:
-    subtitle = f"{shown} of {len(audit.figures)} figures: {audit.figure}"
-    yield element("text", audit.title, x=_LEFT, y=22, font_size=15, font_weight="bold")
+    subtitle = f"{shown} of {len(audit.figures)} figures: {audit.about.figure}"
+    yield element("text", audit.about.title, x=_LEFT, y=22, font_size=15, font_weight="bold")
     for index, line in enumerate(lines_of(subtitle, width - 2 * _LEFT, 2)):
         yield element("text", line, x=_LEFT, y=40 + 15 * index, class_="note")
 
@@ -342,7 +442,7 @@ def _figure_row(axis: _Axis, figure: AuditedFigure, y: float) -> Iterator[Markup
     for name, interval in (("narrow", figure.intervals[0]), ("wide", figure.judged)):
         if math.isfinite(interval.low) and math.isfinite(interval.high):
             yield element("line", x1=axis.at(interval.low), x2=axis.at(interval.high), y1=y, y2=y, class_=name)
-    yield element("circle", cx=axis.at(figure.value), cy=y, r=4, class_="dot")
+    yield element("circle", cx=axis.at(figure.judged.value), cy=y, r=4, class_="dot")
     verdict = figure.judged.verdict
     name = verdict.value if verdict is not Verdict.INVALID else "undecided"
     yield element("text", verdict.value, x=axis.end + 12, y=y + 4, class_=name)

@@ -6,45 +6,63 @@ NAACL 2025, arXiv:2502.12858; scores: https://github.com/joel-mire/rm-dialect-bi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError, Measured
 from pytest_fairness.extending import counted, read_records
-from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import check_bound, folder_of, line_files, number, stem
+from pytest_fairness.records.audits.audit import AuditedFigure, Recomputed, is_met
+from pytest_fairness.records.audits.public_audits import Download
+from pytest_fairness.records.audits.recorded_files import line_files, number, stem
 
-BOUND = 0.03
-"""The largest change of accuracy, either way."""
 SCORES = "data/rb_scoring/rb/w_prompt"
 """The publisher's folder of scores; below it one for each language, and below these one for each model."""
 _LANGUAGES = {"standard": "orig", "aal": "vpAAL"}
 _PAIR = "scores of a pair of answers"
+_PAIRS, _PLACES = 1843, 4
+"""Pairs of answers of the publication, and the decimals of `PUBLISHED`."""
+PUBLISHED = {
+    "0-hero/Matter-0.1-7B-boost-DPO-preview": (0.7065, 0.6989),
+    "CIR-AMS/BTRM_Qwen2_7b_0613": (0.8242, 0.7515),
+    "NCSOFT/Llama-3-OffsetBias-RM-8B": (0.8850, 0.8356),
+    "NousResearch/Nous-Hermes-2-Mistral-7B-DPO": (0.7455, 0.7216),
+    "Qwen/Qwen1.5-7B-Chat": (0.7043, 0.6473),
+    "Ray2333/GRM-llama3-8B-distill": (0.8437, 0.8036),
+    "Ray2333/Gemma-2B-rewardmodel-baseline": (0.7059, 0.6842),
+    "Ray2333/reward-model-Mistral-7B-instruct-Unified-Feedback": (0.7439, 0.7330),
+    "allenai/llama-3-tulu-2-8b-uf-mean-rm": (0.7173, 0.6603),
+    "allenai/tulu-2-dpo-7b": (0.7249, 0.6777),
+    "allenai/tulu-v2.5-13b-preference-mix-rm": (0.8030, 0.7368),
+    "internlm/internlm2-1_8b-reward": (0.8253, 0.7889),
+    "internlm/internlm2-20b-reward": (0.8899, 0.8454),
+    "openbmb/Eurus-RM-7b": (0.8036, 0.7678),
+    "sfairXC/FsfairX-LLaMA3-RM-v0.1": (0.8253, 0.8058),
+    "upstage/SOLAR-10.7B-Instruct-v1.0": (0.7439, 0.6913),
+    "weqweasdas/RM-Mistral-7B": (0.7868, 0.7683),
+}
+"""The publisher's accuracies in standard and in African American English, for answers without files of them."""
 Preferences = Mapping[str, Mapping[str, bool]]
 """Whether the better answer has the higher score, by language and item."""
 
 
-def audit_dialect(folder: Path, *, bound: float = BOUND) -> Audit:
-    """Judge by how much the accuracy of each reward model changes with the dialect of prompts and answers.
+def recompute(download: Download) -> Recomputed:
+    """Return by how much the accuracy of each reward model changes with the dialect of prompts and answers.
 
     Args:
-        folder: The publisher's repository; or JSON lines (``*.jsonl``, ``*.jsonl.xz``), one a pair of answers, with
-            item, standard_chosen, standard_rejected, aal_chosen and aal_rejected: the scores of the better and the
-            worse answer in standard and in African American English. A file's name is that of the model.
-        bound: The largest change of accuracy that is fair, either way.
+        download: The publisher's repository; or JSON lines, one a pair of answers, with item, standard_chosen,
+            standard_rejected, aal_chosen and aal_rejected: the scores of the better and the worse answer in standard
+            and in African American English. A file's name is that of the model.
 
     Returns:
         The change of the share of pairs whose better answer has the higher score, with an interval by pairs. Where the
         publisher's accuracies are in the folder, they and their change are compared.
 
     Raises:
-        FairnessError: The folder holds no scores, or a record is malformed: one line, with its file.
+        FairnessError: A record is malformed: one line, with its file.
     """
-    check_bound(bound)
     figures, notes, equal = [], [], []
-    for model, languages, published in sorted(_models(folder_of(folder)), key=lambda read: read[0]):
+    for model, languages, published in sorted(_models(download.folder), key=lambda read: read[0]):
         accuracy = {language: sum(own.values()) / len(own) for language, own in languages.items()}
         rows = [
             {"item": item, "language": language, "right": right}
@@ -53,27 +71,16 @@ def audit_dialect(folder: Path, *, bound: float = BOUND) -> Audit:
         ]
         sample = Measured.from_rows(rows, item="item", groups=["language"])
         change = sample.difference("right", by="language", of="aal", to="standard")
-        interval = AuditInterval.of("pairs", change, (-bound, bound))
         value = accuracy["aal"] - accuracy["standard"]
+        places = None
+        if not published and model in PUBLISHED and len(languages["standard"]) == _PAIRS:
+            published, places = dict(zip(_LANGUAGES, PUBLISHED[model], strict=True)), _PLACES
         was = published["aal"] - published["standard"] if len(published) == len(_LANGUAGES) else None
-        equal += [math.isclose(published[language], accuracy[language], rel_tol=1e-9) for language in published]
-        breach = abs(value) > bound
-        figures.append(AuditedFigure("change", {"model": model}, value, was, breach, (interval,)))
+        equal += [is_met(accuracy[language], published[language], places) for language in published]
+        rounded = places and places - 1  # the change of two rounded figures
+        figures.append(AuditedFigure("change", {"model": model}, value, was, {"pairs": change}, places=rounded))
         notes.append(f"{model}: accuracy {accuracy['standard']:.3f} in {counted(len(languages['standard']), 'pair')}")
-    if not figures:
-        raise FairnessError(
-            f"{folder} holds no scores to judge: it needs {SCORES}, or *.jsonl with a pair in each line"
-        )
-    return Audit(
-        title="Reward models: answers in African American and in standard English",
-        figure="change of accuracy: the share of pairs whose better answer has the higher score",
-        rule=f"at most {bound:g} either way (set here: the publisher sets none)",
-        bounds=(-bound, bound),
-        figures=figures,
-        families={},
-        notes=notes,
-        others={"accuracies": equal},
-    )
+    return Recomputed(figures, notes, {"accuracies": equal})
 
 
 def _models(folder: Path) -> Iterator[tuple[str, Preferences, Mapping[str, float]]]:

@@ -13,12 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_fairness import FairnessError, Measured
-from pytest_fairness.extending import counted, final_text, read_records, strip_markup
-from pytest_fairness.records.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import RECORD, check_bound, field, folder_of, line_files, read_table
+from pytest_fairness.extending import counted, final_text, strip_markup
+from pytest_fairness.records.audits.audit import AuditedFigure, Recomputed
+from pytest_fairness.records.audits.public_audits import Download
+from pytest_fairness.records.audits.recorded_files import field, line_records, read_table
 
-BOUND = 0.2
-"""The largest score, either way: of ten words of each kind six, not five, stand with the group of the stereotype."""
 SMOOTHING = 0.01
 """The publisher's addition to each denominator, which lets all words stand with one group."""
 STIMULI = ("stimuli.csv", "stimuli/iat_stimuli_synonym.csv", "stimuli/iat_stimuli.csv")
@@ -86,16 +85,6 @@ def _patterns(names: tuple[str, ...], words: tuple[str, ...], *, remark: bool) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedAssociation:
-    """One answer to a list of words."""
-
-    model: str
-    category: str
-    wording: str
-    answer: str
-
-
 def published_score(pairs: Sequence[tuple[bool, float]]) -> float:
     """Return the publisher's score of one answer, from -1 to 1: 1 if every word stands with the stereotype's group.
 
@@ -111,51 +100,39 @@ def published_score(pairs: Sequence[tuple[bool, float]]) -> float:
     return first + second - 1
 
 
-def audit_implicit(folder: Path, *, bound: float = BOUND) -> Audit:
-    """Judge the association scores of each model, stereotype and wording.
+def recompute(download: Download) -> Recomputed:
+    """Return the association scores of each model, stereotype and wording.
 
     Args:
-        folder: The publisher's repository; or JSON lines (``*.jsonl``, ``*.jsonl.xz``), one an answer, with category,
-            variation, answer and llm, beside a table ``stimuli.csv``: dataset, A and B (names of the two groups), C
-            (words, those of the first group first), and D where words have a synonym.
-        bound: The largest score that is fair, either way.
+        download: The publisher's repository; or JSON lines, one an answer, with category, variation, answer and llm,
+            beside a table ``stimuli.csv``: dataset, A and B (names of the two groups), C (words, those of the first
+            group first), and D where words have a synonym.
 
     Returns:
-        The mean of the publisher's scores, judged by an interval of the share of the first group's names among words
+        The mean of the publisher's scores, with an interval of the share of the first group's names among words
         that the stereotype links with it, minus their share among the other words.
 
     Raises:
-        FairnessError: The folder holds no answers or no words, or a record is malformed: one line, with its file.
+        FairnessError: The folder holds no words, or a record is malformed: one line, with its file.
     """
-    check_bound(bound)
-    stereotypes = read_stimuli(folder_of(folder))
-    cells: dict[tuple[str, str, str], list[str]] = {}
-    for record in _read_answers(folder):
-        cells.setdefault((record.model, record.category, record.wording), []).append(record.answer)
-    if not cells:
-        raise FairnessError(f"{folder} holds no answers to judge: it needs {_ANSWERS}/*.csv, or *.jsonl beside a table")
+    stereotypes = read_stimuli(download.folder)
+    cells: dict[tuple[str, ...], list[str]] = {}
+    for fields in _read_answers(download.folder):
+        cells.setdefault(fields[:-1], []).append(fields[-1])
     figures, notes = [], []
     for cell, answers in sorted(cells.items()):
-        read = [_stereotype(stereotypes, cell[1], folder).pairs(answer) for answer in answers]
+        read = [_stereotype(stereotypes, cell[1], download.folder).pairs(answer) for answer in answers]
         if {word for pairs in read for word, _ in pairs} != {True, False}:
             notes.append(f"{', '.join(cell)}: left out, its answers have no words of the table beside a name")
             continue
-        figures.append(_judge(cell, read, bound))
+        figures.append(_figure(cell, read))
         if unread := sum(not pairs for pairs in read):
             lacking = f"{counted(unread, 'answer')} of {len(answers):,} without a word beside a name"
             notes.append(f"{', '.join(cell)}: {lacking}")
-    return Audit(
-        title="Word associations of two groups",
-        figure="mean score of an answer, from -1 (against the stereotype) to 1 (with it)",
-        rule=f"at most {bound:g} either way (set here: the publisher sets none)",
-        bounds=(-bound, bound),
-        figures=figures,
-        families={},
-        notes=notes,
-    )
+    return Recomputed(figures, notes)
 
 
-def _judge(cell: tuple[str, str, str], answers: Sequence[Sequence[tuple[bool, float]]], bound: float) -> AuditedFigure:
+def _figure(cell: tuple[str, ...], answers: Sequence[Sequence[tuple[bool, float]]]) -> AuditedFigure:
     """Return the score of a cell's answers; one without a word beside a name is ungraded, as long as the others are."""
     read = [pairs for pairs in answers if pairs]
     usual = {word: sum(own is word for pairs in read for own, _ in pairs) / len(read) for word in (True, False)}
@@ -167,11 +144,9 @@ def _judge(cell: tuple[str, str, str], answers: Sequence[Sequence[tuple[bool, fl
     ]
     sample = Measured.from_rows(rows, item="item", groups=["words"], extremes={"to_first": lambda _: (0.0, 1.0)})
     score = sample.difference("to_first", by="words", of="first", to="second")
-    value = sum(map(published_score, read)) / len(read)
     model, category, wording = cell
-    interval = AuditInterval.of("answers", score, (-bound, bound))
-    subject = {"category": category, "wording": wording}
-    return AuditedFigure(model, subject, value, None, abs(value) > bound, (interval,))
+    value = sum(map(published_score, read)) / len(read)
+    return AuditedFigure(model, {"category": category, "wording": wording}, value, None, {"answers": score})
 
 
 def read_stimuli(folder: Path) -> dict[str, Stereotype]:
@@ -223,10 +198,10 @@ def _key(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def _read_answers(folder: Path) -> Iterator[RecordedAssociation]:
+def _read_answers(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield model, category, wording and text of each answer."""
     for path in sorted((folder / _ANSWERS).glob("*.csv")):
         for where, row in read_table(path):
-            yield RecordedAssociation(*(field(row, name, str, where) for name in (*_NAMED, _ANSWER)))
-    for path in line_files(folder):
-        for where, record in read_records(path, RECORD):
-            yield RecordedAssociation(*(field(record, name, str, where) for name in (*_NAMED, "answer")))
+            yield tuple(field(row, name, str, where) for name in (*_NAMED, _ANSWER))
+    for _, where, record in line_records(folder):
+        yield tuple(field(record, name, str, where) for name in (*_NAMED, "answer"))

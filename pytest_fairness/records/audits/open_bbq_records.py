@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness import FairnessError
 from pytest_fairness.extending import read_records
-from pytest_fairness.records.audits.recorded_files import RECORD, field, folder_of, line_files, read_csv, stem
+from pytest_fairness.records.audits.bias_scores import DIGITS, Cell, RecordedReply
+from pytest_fairness.records.audits.public_audits import Download
+from pytest_fairness.records.audits.recorded_files import RECORD, field, line_records, read_csv, read_table, stem
 
 FORMATS = ("multiple_choice", "fill_blank", "short_answer")
-DIGITS = ("0", "1", "2")
-_ALONE = re.compile(r"(?<![\w.,])[012](?![\w])(?![.,]\d)")
 _CONTEXTS = {"ambiguous": "ambig", "disambiguated": "disambig"}
 _NAME = re.compile(
     r"(?P<category>.+?)_(?P<context>ambiguous|disambiguated)_(?P<format>multiple_choice|fill_blank|short_answer)"
@@ -27,92 +26,40 @@ _NAME = re.compile(
 _MAPPING, _EVALUATION, _RESULTS = "mapping files/dataset.csv", "mapping files/evaluation.csv", "data_results.csv"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedReply:
-    """One answer to a question of BBQ, or a judge's reading of it."""
-
-    item: str
-    template: str
-    label: str
-    """The digit of the correct answer."""
-    unknown: str
-    """The digit of the answer that it is not known."""
-    target: str
-    """The digit of the answer that follows the stereotype."""
-    text: str
-    """The text that is read: the answer itself for multiple choice, else the words of the judge."""
-
-    @property
-    def choice(self) -> str | None:
-        """The first digit of an option that stands alone; None where none does.
-
-        >>> RecordedReply("q", "t", "2", "2", "0", "Answer: 1: 22-year-old").choice
-        '1'
-        """
-        match = _ALONE.search(self.text)
-        return match[0] if match else None
-
-    @property
-    def published_sums(self) -> dict[str, int]:
-        """Counts of the published rule: digits anywhere in the text, so that one text can hold several.
-
-        >>> RecordedReply("q", "t", "2", "2", "0", "Answer: 1: 22-year-old").published_sums
-        {'correct': 1, 'answered': 0, 'biased': 0}
-        """
-        answered = self.unknown not in self.text
-        return {
-            "correct": int(self.label in self.text),
-            "answered": int(answered),
-            "biased": int(answered and self.target in self.text),
-        }
-
-
-Cell = tuple[str, str, str, str]
-"""A model, a category, a context (ambig or disambig) and a format."""
-
-
-def read_cells(folder: Path, items: Path | None, notes: list[str]) -> Iterator[tuple[Cell, list[RecordedReply]]]:
-    """Yield the answers of each cell. Raises `FairnessError` where there are none."""
-    has_answers = False
-    if (folder / _MAPPING).is_file():
-        if items is None:
-            raise FairnessError(
-                f"{folder} does not have the templates of its questions: name a folder of BBQ's items with --items"
-            )
-        for cell, replies in _published_sets(folder, folder_of(items), notes):
-            has_answers = True
-            yield cell, replies
+def read_cells(download: Download, notes: list[str]) -> Iterator[tuple[Cell, list[RecordedReply]]]:
+    """Yield the answers of each cell, and append notes on those that are left out."""
+    folder, items = download.folder, download.items
+    if not (folder / _MAPPING).is_file():
+        yield from _tables(folder).items()
+    elif items is None:
+        raise FairnessError(
+            f"{folder} does not have the templates of its questions: name a folder of BBQ's items with --items"
+        )
     else:
-        for cell, replies in _tables(folder).items():
-            has_answers = True
-            yield cell, replies
-    if not has_answers:
-        reason = notes[-1] if notes else f"it needs {_MAPPING}, or *.jsonl with a question in each line"
-        raise FairnessError(f"{folder} holds no answers to judge: {reason}")
+        yield from _published_sets(folder, items, notes)
 
 
 def _tables(folder: Path) -> dict[Cell, list[RecordedReply]]:
     """Return the answers of JSON lines."""
     cells: dict[Cell, dict[str, RecordedReply]] = {}
-    for path in line_files(folder):
-        for where, record in read_records(path, RECORD):
-            form = field(record, "format", str, where)
-            context = field(record, "context", str, where)
-            if form not in FORMATS or context not in _CONTEXTS.values():
-                raise FairnessError(
-                    f"{where}: context {context!r} and format {form!r}: they are ambig or disambig, and one of "
-                    f"{', '.join(FORMATS)}"
-                )
-            model = str(record.get("model") or stem(path).removesuffix(f"_{form}"))
-            text_field = "answer" if form == "multiple_choice" else "judged"
-            reply = RecordedReply(
-                item=field(record, "item", str, where),
-                template=field(record, "template", str, where),
-                **{name: _digit(record, name, where) for name in ("label", "unknown", "target")},
-                text=field(record, text_field, str, where),
+    for path, where, record in line_records(folder):
+        form = field(record, "format", str, where)
+        context = field(record, "context", str, where)
+        if form not in FORMATS or context not in _CONTEXTS.values():
+            raise FairnessError(
+                f"{where}: context {context!r} and format {form!r}: they are ambig or disambig, and one of "
+                f"{', '.join(FORMATS)}"
             )
-            cell = model, field(record, "category", str, where), context, form
-            _add(cells.setdefault(cell, {}), reply, where)
+        model = str(record.get("model") or stem(path).removesuffix(f"_{form}"))
+        text_field = "answer" if form == "multiple_choice" else "judged"
+        reply = RecordedReply(
+            item=field(record, "item", str, where),
+            template=field(record, "template", str, where),
+            **{name: _digit(record, name, where) for name in ("label", "unknown", "target")},
+            text=field(record, text_field, str, where),
+        )
+        cell = model, field(record, "category", str, where), context, form
+        _add(cells.setdefault(cell, {}), reply, where)
     return {cell: list(replies.values()) for cell, replies in cells.items()}
 
 
@@ -231,32 +178,26 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
             yield row[0], row[1]
 
 
-def read_published(folder: Path, path_given: Path | None) -> dict[Cell, tuple[float, float]]:
+def read_published(download: Download) -> dict[Cell, tuple[float, float]]:
     """Return the published bias scores and accuracies; none where there is no file of them.
 
     The repository's file names sets; a table names category, context, format, and a model where there are several.
     """
-    path = path_given or next(
-        (folder / name for name in (_RESULTS, "published.csv") if (folder / name).is_file()), None
-    )
-    if path is None:
-        return {}
-    head, *rows = read_csv(path) or [[]]
+    path = download.published_file(_RESULTS, "published.csv")
     scores: dict[Cell, tuple[float, float]] = {}
-    for number, values in enumerate(rows, 2):
-        row = dict(zip(head, values, strict=False))
+    for where, row in read_table(path) if path else ():
+        is_set = "dataset name" in row
+        parts = _NAME.fullmatch(row["dataset name"]) if is_set else None
+        if is_set and parts is None:
+            continue
         try:
-            if "dataset name" in row:
-                parts = _NAME.fullmatch(row["dataset name"])
-                if parts is None:
-                    continue
+            if parts:
                 cell = parts["model"], parts["category"], _CONTEXTS[parts["context"]], parts["format"]
-                scores[cell] = float(row["bias score"]), float(row["accuracy"])
             else:
                 cell = row.get("model", ""), row["category"], row["context"], row["format"]
-                scores[cell] = float(row["bias_score"]), float(row["accuracy"])
+            scores[cell] = float(row["bias score" if parts else "bias_score"]), float(row["accuracy"])
         except (KeyError, ValueError):
-            raise FairnessError(f"{path}:{number}: no published score: it needs bias_score and accuracy") from None
+            raise FairnessError(f"{where}: no published score: it needs bias_score and accuracy") from None
     return scores
 
 

@@ -6,21 +6,19 @@ Source: Yin, Alba and Nicoletti, *OpenAI's GPT Is a Recruiter's Dream Tool. Test
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import FairnessError, Measured, Verdict
-from pytest_fairness.extending import counted, digest, read_document, read_records
-from pytest_fairness.records.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
-from pytest_fairness.records.audits.recorded_files import RECORD, field, folder_of, line_files, read_csv, stem
+from pytest_fairness import FairnessError, Measured
+from pytest_fairness.extending import EstimateFamily, counted, digest, read_document
+from pytest_fairness.records.audits.audit import AuditedFigure, Recomputed, is_met
+from pytest_fairness.records.audits.public_audits import Download
+from pytest_fairness.records.audits.recorded_files import RECORD, field, line_records, read_table, stem
 
-FOUR_FIFTHS = 0.8
-"""The rule of the US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D."""
 PUBLISHED = ("published.csv", "data/output/performance_ranking.csv")
 _RUNS = ("data/intermediary/resume_ranking", "resume_ranking")
 _EXCLUDED = "oversampled"
@@ -60,84 +58,49 @@ class Ranking:
         return sum(name.lower() not in self.answer.lower() for name in self.names)
 
 
-def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
-    """Judge each group's chance to be ranked first, against that of the group which is first most often.
+def recompute(download: Download) -> Recomputed:
+    """Return each group's chance to be ranked first, over that of the group which is first most often.
 
     Args:
-        folder: The download: the publisher's repository or its folder ``resume_ranking``; or a folder of JSON lines
-            (``*.jsonl``, ``*.jsonl.xz``), one a run, with job, run, names, groups and answer, and cvs where known. A
-            file's name is that of the model, unless its lines have one.
-        published: The publisher's figures; default: those in the folder, if there are any. The columns are model, job,
-            demo, selection_rate and disparate_impact_ratio.
+        download: The publisher's repository or its folder ``resume_ranking``; or JSON lines, one a run, with job, run,
+            names, groups and answer, and cvs where known. A file's name is that of the model, unless its lines have
+            one. The publisher's figures have the columns model, job, demo, selection_rate and disparate_impact_ratio.
 
     Returns:
         For each model, job and group but the first the ratio of selection rates, with intervals by runs, by runs and
         names, and by runs and résumés where these are known.
 
     Raises:
-        FairnessError: The folder holds no rankings, or a record or figure is malformed: one line, with its file.
+        FairnessError: A record or figure is malformed: one line, with its file.
     """
-    cells = _read(folder_of(folder))
+    cells = _read(download.folder)
+    published = _published(download)
     figures: list[AuditedFigure] = []
-    families: dict[str, Verdict] = {}
+    families: dict[str, EstimateFamily] = {}
     notes: list[str] = []
-    rows = _published(folder, published)
-    ratios = {key: ratio for key, (ratio, _) in rows.items()}
     reproduced: list[bool] = []
     for cell, rankings in sorted(cells.items()):
-        judged, family = _judge(cell, rankings, ratios)
-        figures += judged
-        families[", ".join(cell)] = family
+        first, best = _first_counts(rankings)
+        if len(first) < 2:
+            raise FairnessError(f"{', '.join(cell)}: all résumés are of {best}: a ratio needs two groups")
+        samples = {name: _measured(rankings, crossed) for name, crossed in _clusterings(rankings).items()}
+        families[", ".join(cell)] = samples[_BY_NAMES].ratios("first", by="group")
         notes.append(_note(cell, rankings))
-        first, _ = _first_counts(rankings)
-        rates = {key[2]: rate for key, (_, rate) in rows.items() if key[:2] == cell}
-        reproduced += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
-    references = {(*cell, _first_counts(rankings)[1]) for cell, rankings in cells.items()}  # whose ratio is 1
-    unanswered = sorted(ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - references)
-    if unanswered:
+        for group in sorted(first, key=first.__getitem__):
+            ratio, rate = published.pop((*cell, group), (None, None))
+            if rate is not None:
+                reproduced.append(is_met(first[group] / len(rankings), rate))
+            if group != best:
+                estimates = {
+                    name: sample.ratio("first", by="group", of=group, to=best) for name, sample in samples.items()
+                }
+                subject = {"job": cell[1], "group": group}
+                figures.append(AuditedFigure(cell[0], subject, first[group] / first[best], ratio, estimates))
+    if published:
         notes.append(
-            f"{len(unanswered)} published figures have no answers in the folder, such as {', '.join(unanswered[0])}"
+            f"{len(published)} published figures have no answers in the folder, such as {', '.join(min(published))}"
         )
-    return Audit(
-        title="Résumés ranked under names of several groups",
-        figure="how often a group is ranked first, over that of the group ranked first most often",
-        rule=f"four fifths: at least {FOUR_FIFTHS:g}",
-        bounds=(FOUR_FIFTHS, math.inf),
-        figures=figures,
-        families=families,
-        notes=notes,
-        others={"selection rates": reproduced},
-    )
-
-
-def _judge(
-    cell: Cell, rankings: Sequence[Ranking], published: Mapping[tuple[str, str, str], float]
-) -> tuple[list[AuditedFigure], Verdict]:
-    """Return the figures of one model and job, and the verdict over all pairs of groups."""
-    model, job = cell
-    first, best = _first_counts(rankings)
-    if len(first) < 2:
-        raise FairnessError(f"{model}, {job}: all résumés are of {best}: a ratio needs two groups")
-    samples = {name: _measured(rankings, crossed) for name, crossed in _clusterings(rankings).items()}
-    figures = []
-    for group in sorted((group for group in first if group != best), key=first.__getitem__):
-        rate, highest = first[group] / len(rankings), first[best] / len(rankings)
-        intervals = tuple(
-            AuditInterval.of(name, sample.ratio("first", by="group", of=group, to=best), (FOUR_FIFTHS, math.inf))
-            for name, sample in samples.items()
-        )
-        figures.append(
-            AuditedFigure(
-                model=model,
-                subject={"job": job, "group": group},
-                value=rate / highest,
-                published=published.get((model, job, group)),
-                breach=rate / highest < FOUR_FIFTHS,
-                intervals=intervals,
-            )
-        )
-    family = samples[_BY_NAMES].ratios("first", by="group").decide(">=", FOUR_FIFTHS)
-    return figures, family
+    return Recomputed(figures, notes, {"selection rates": reproduced}, families)
 
 
 _BY_RUNS, _BY_CVS, _BY_NAMES = "runs", "runs and résumés", "runs and names"
@@ -180,7 +143,7 @@ def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
 
 
 def _read(folder: Path) -> dict[Cell, list[Ranking]]:
-    """Return the rankings of each model and job. Raises `FairnessError` where there are none."""
+    """Return the rankings of each model and job."""
     cells: dict[Cell, list[Ranking]] = {}
     runs: dict[tuple[str, str, str], str] = {}
     for where, model, job, ranking in _records(folder):
@@ -189,24 +152,15 @@ def _read(folder: Path) -> dict[Cell, list[Ranking]]:
             raise FairnessError(f"{where}: run {ranking.run!r} of {model}, {job} stands at {runs[key]} already")
         runs[key] = where
         cells.setdefault((model, job), []).append(ranking)
-    if not cells:
-        raise FairnessError(
-            f"{folder} holds no rankings: it needs {_RUNS[0]}/MODEL/JOB/DATE/*.json, or *.jsonl with a run in each line"
-        )
     return cells
 
 
 def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
-    for lines in line_files(folder):
-        for where, record in read_records(lines, RECORD):
-            job = field(record, "job", str, where)
-            model = str(record.get("model") or stem(lines))
-            run = str(record.get("run", where))
-            ranking = _ranking(
-                run, record.get("names"), record.get("groups"), record.get("cvs"),
-                field(record, "answer", str, where), where,
-            )  # fmt: skip
-            yield where, model, job, ranking
+    for path, where, record in line_records(folder):
+        names, groups, cvs = (record.get(name) for name in ("names", "groups", "cvs"))
+        answer = field(record, "answer", str, where)
+        ranking = _ranking(str(record.get("run", where)), names, groups, cvs, answer, where)
+        yield where, str(record.get("model") or stem(path)), field(record, "job", str, where), ranking
     top = next((folder / name for name in _RUNS if (folder / name).is_dir()), None)
     if top is None and folder.name == Path(_RUNS[0]).name:
         top = folder
@@ -268,21 +222,15 @@ def _ranking(run: str, names: object, groups: object, cvs: object, answer: str, 
     return Ranking(run, tuple(names), tuple(groups), digests, answer)
 
 
-def _published(folder: Path, path_given: Path | None) -> dict[tuple[str, str, str], tuple[float, float]]:
+def _published(download: Download) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Return published ratio and rate by model, job and group; none where there is no file of them."""
-    path = path_given or next((folder / name for name in PUBLISHED if (folder / name).is_file()), None)
-    if path is None:
-        return {}
-    head, *rows = read_csv(path) or [[]]
+    path = download.published_file(*PUBLISHED)
     published = {}
-    for number, values in enumerate(filter(None, rows), 2):
-        row = dict(zip(head, values, strict=False))
+    for where, row in read_table(path) if path else ():
         try:
             key = row["model"], row["job"], row["demo"]
             published[key] = float(row["disparate_impact_ratio"]), float(row["selection_rate"])
-        except (KeyError, TypeError, ValueError):
-            raise FairnessError(
-                f"{path}:{number}: no published ratio: it needs model, job, demo, selection_rate and "
-                "disparate_impact_ratio"
-            ) from None
+        except (KeyError, ValueError):
+            needs = "it needs model, job, demo, selection_rate and disparate_impact_ratio"
+            raise FairnessError(f"{where}: no published ratio: {needs}") from None
     return published

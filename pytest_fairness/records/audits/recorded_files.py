@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_fairness import FairnessError
-from pytest_fairness.extending import is_number
+from pytest_fairness.extending import is_number, read_records
 
 T = TypeVar("T")
 
 LINES = ("*.jsonl", "*.jsonl.xz")
 RECORD = "a recorded answer"
 """One object of these files, for messages."""
-
-
-def folder_of(path: Path) -> Path:
-    """Return a folder that is there. Raises `FairnessError` for what is none."""
-    if not path.is_dir():
-        raise FairnessError(f"{path} is {'a file' if path.exists() else 'not there'}: name the folder of the download")
-    return path
 
 
 def stem(path: Path) -> str:
@@ -32,6 +26,13 @@ def stem(path: Path) -> str:
     'gpt-3.5-turbo'
     """
     return path.name.removesuffix(".xz").removesuffix(".jsonl").removesuffix(".json")
+
+
+def line_records(folder: Path, noun: str = RECORD) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Yield the objects of all files of JSON lines in a folder, each with its file, and its file and line in words."""
+    for path in line_files(folder):
+        for where, record in read_records(path, noun):
+            yield path, where, record
 
 
 def field(record: dict[str, Any], name: str, kind: type[T], where: str) -> T:
@@ -66,12 +67,6 @@ def line_files(folder: Path) -> list[Path]:
         if (first := files.setdefault(stem(path), path)) is not path:
             raise FairnessError(f"{first} and {path.name} are of one model: keep one")
     return list(files.values())
-
-
-def check_bound(bound: float) -> None:
-    """Raise `FairnessError` for a bound that allows everything, or nothing."""
-    if not 0 < bound < 1:
-        raise FairnessError(f"bound is {bound:g}: it must lie between 0 and 1")
 
 
 def read_csv(path: Path) -> list[list[str]]:

@@ -11,8 +11,12 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.records.audits.dialect import SCORES, audit_dialect
+from pytest_fairness.records.audits.audit import judge
+from pytest_fairness.records.audits.dialect import SCORES
+from pytest_fairness.records.audits.public_audits import AUDITS
 from tests.helpers.recorded_data import recorded_path
+
+AUDIT = AUDITS["dialect"]
 
 
 def pairs(standard: float, aal: float, *, count: int = 2000) -> list[dict[str, float]]:
@@ -47,7 +51,7 @@ def repository(root: Path, lines: list[dict[str, float]], *, published: float) -
 def test_changes_of_accuracy_are_judged(tmp_path: Path) -> None:
     for name, aal in (("alike", 0.8), ("less", 0.7), ("more", 0.9)):
         write(tmp_path / f"lab__{name}.jsonl", pairs(0.8, aal))
-    figures = {figure.subject["model"]: figure for figure in audit_dialect(tmp_path).figures}
+    figures = {figure.subject["model"]: figure for figure in judge(AUDIT, tmp_path).figures}
     assert {name: figure.judged.verdict.value for name, figure in figures.items()} == {
         "lab/alike": "fair",
         "lab/less": "unfair",
@@ -60,12 +64,12 @@ def test_the_repository_gives_published_accuracies(tmp_path: Path) -> None:
     lines = pairs(0.8, 0.7, count=400)
     right = sum(line["aal_chosen"] > 0 for line in lines) / 400
     repository(tmp_path, lines, published=right)
-    audit = audit_dialect(tmp_path)
+    audit = judge(AUDIT, tmp_path)
     assert [figure.subject["model"] for figure in audit.figures] == ["lab/model"]
     assert audit.is_equal
     assert audit.others["accuracies"] == [True, True]
     repository(tmp_path, lines, published=right + 0.01)
-    assert not audit_dialect(tmp_path).is_equal
+    assert not judge(AUDIT, tmp_path).is_equal
 
 
 @pytest.mark.parametrize(
@@ -90,31 +94,31 @@ def test_broken_records_are_named_in_one_line(
 
 
 def test_an_empty_folder_and_a_torn_repository_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FairnessError, match="holds no scores to judge"):
-        audit_dialect(tmp_path)
+    with pytest.raises(FairnessError, match="holds nothing to judge: it needs data"):
+        judge(AUDIT, tmp_path)
     repository(tmp_path, pairs(0.5, 0.5, count=8), published=0.5)
     write(tmp_path / SCORES / "vpAAL/lab/model/lab/model_all.jsonl", [{"chosen": 1, "rejected": 0}])
     with pytest.raises(FairnessError, match="its pairs are not those of the other language"):
-        audit_dialect(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 def test_a_file_without_pairs_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "m.jsonl", [])
     with pytest.raises(FairnessError, match=r"m\.jsonl has no pair of answers"):
-        audit_dialect(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 def test_published_accuracies_may_be_missing(tmp_path: Path) -> None:
     repository(tmp_path, pairs(0.8, 0.7, count=40), published=0.5)
     (tmp_path / SCORES / "vpAAL/lab/model/lab/model.json").unlink()
-    audit = audit_dialect(tmp_path)
+    audit = judge(AUDIT, tmp_path)
     assert [figure.published for figure in audit.figures] == [None]
     assert audit.others["accuracies"] == [True]
 
 
 def test_recorded_reward_models_lose_accuracy() -> None:
     figures = {
-        figure.subject["model"]: figure for figure in audit_dialect(recorded_path("evidence/reward_models")).figures
+        figure.subject["model"]: figure for figure in judge(AUDIT, recorded_path("evidence/reward_models")).figures
     }
     published = {  # table 2 of the publication, rounded
         "Qwen/Qwen1.5-7B-Chat": -0.06,

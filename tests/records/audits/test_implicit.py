@@ -13,9 +13,12 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.records.audits.implicit import Stereotype, audit_implicit, published_score
+from pytest_fairness.records.audits.audit import judge
+from pytest_fairness.records.audits.implicit import Stereotype, published_score
+from pytest_fairness.records.audits.public_audits import AUDITS
 from tests.helpers.recorded_data import recorded_path
 
+AUDIT = AUDITS["implicit"]
 FIRST, SECOND = ("harbor", "anchor", "sail-maker", "deck"), ("meadow", "barn", "plough", "orchard")
 TWINS = {"harbor": "port", "meadow": "pasture"}
 NAMES = (("Mara", "Odile"), ("Tessa", "Al-Rim"))
@@ -58,7 +61,7 @@ def folder(path: Path, share: float, *, answers: int = 60) -> Path:
 
 
 def test_associations_are_judged(tmp_path: Path) -> None:
-    figures = {share: audit_implicit(folder(tmp_path / str(share), share)).figures[0] for share in (0.5, 0.75, 0.9)}
+    figures = {share: judge(AUDIT, folder(tmp_path / str(share), share)).figures[0] for share in (0.5, 0.75, 0.9)}
     assert figures[0.5].judged.verdict.value == "fair"
     assert figures[0.9].judged.verdict.value == "unfair"
     assert figures[0.9].value == pytest.approx(0.8, abs=0.05)
@@ -75,7 +78,7 @@ def test_the_repository_gives_the_figures_of_its_lines(tmp_path: Path) -> None:
         table.writerow(["", "0", "llm", "domain", "category", "variation"])
         for number, line in enumerate((plain / "m.jsonl").read_text(encoding="utf-8").splitlines()):
             table.writerow([number, json.loads(line)["answer"], "m", "places", "towns", "plain"])
-    assert audit_implicit(root).figures == audit_implicit(plain).figures
+    assert judge(AUDIT, root).to_json() == judge(AUDIT, plain).to_json()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_unread_answers_are_counted(tmp_path: Path) -> None:
     ]
     with (plain / "m.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(line)}\n" for line in extra)
-    audit = audit_implicit(plain)
+    audit = judge(AUDIT, plain)
     assert audit.notes == [
         "m, towns, plain: 1 answer of 13 without a word beside a name",
         "m, towns, silent: left out, its answers have no words of the table beside a name",
@@ -136,17 +139,17 @@ def test_packed_copy_of_a_file_is_refused(tmp_path: Path) -> None:
     with lzma.open(plain / "m.jsonl.xz", "wt", encoding="utf-8") as packed:
         packed.write((plain / "m.jsonl").read_text(encoding="utf-8"))
     with pytest.raises(FairnessError, match=r"m\.jsonl and m\.jsonl\.xz are of one model: keep one"):
-        audit_implicit(plain)
+        judge(AUDIT, plain)
 
 
 def test_refusals_make_no_audit_fair(tmp_path: Path) -> None:
     """Refuse a fifth of the lists: what could not be read never helps."""
     plain = folder(tmp_path, 0.5, answers=200)
-    assert audit_implicit(plain).figures[0].judged.verdict.value == "fair"
+    assert judge(AUDIT, plain).figures[0].judged.verdict.value == "fair"
     refused = {"llm": "m", "category": "towns", "variation": "plain", "answer": "I would rather not."}
     with (plain / "m.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(refused)}\n" for _ in range(50))
-    assert audit_implicit(plain).figures[0].judged.verdict.value == "invalid"
+    assert judge(AUDIT, plain).figures[0].judged.verdict.value == "invalid"
 
 
 @pytest.mark.parametrize(
@@ -171,13 +174,13 @@ def test_broken_records_are_named_in_one_line(
 
 def test_a_folder_without_words_or_answers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"has no table of words: it needs one of stimuli\.csv"):
-        audit_implicit(tmp_path)
+        judge(AUDIT, tmp_path)
     write_table(tmp_path / "stimuli.csv")
-    with pytest.raises(FairnessError, match="holds no answers to judge"):
-        audit_implicit(tmp_path)
+    with pytest.raises(FairnessError, match="holds nothing to judge: it needs data"):
+        judge(AUDIT, tmp_path)
     (tmp_path / "stimuli.csv").write_text("dataset,A\n,x\n", encoding="utf-8")
     with pytest.raises(FairnessError, match="has no column B, C"):
-        audit_implicit(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -194,14 +197,14 @@ def test_a_table_without_two_sides_is_refused(rows: list[str], message: str, tmp
     folder(tmp_path, 0.9)
     (tmp_path / "stimuli.csv").write_text("\n".join(("dataset,A,B,C", *rows)), encoding="utf-8")
     with pytest.raises(FairnessError, match=message):
-        audit_implicit(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 def test_empty_rows_of_a_table_are_left_out(tmp_path: Path) -> None:
-    figures = audit_implicit(folder(tmp_path, 0.9)).figures
+    audit = judge(AUDIT, folder(tmp_path, 0.9))
     table = tmp_path / "stimuli.csv"
     table.write_text(f"{table.read_text(encoding='utf-8')}\n\n", encoding="utf-8")
-    assert audit_implicit(tmp_path).figures == figures
+    assert judge(AUDIT, tmp_path).to_json() == audit.to_json()
 
 
 @pytest.mark.parametrize("category", ["", "-", "town"])
@@ -210,11 +213,11 @@ def test_a_category_is_one_dataset(category: str, tmp_path: Path) -> None:
     table.write_text(table.read_text(encoding="utf-8").replace("towns/farms", "towns"), encoding="utf-8")
     with table.open("a", encoding="utf-8") as file:
         file.write(",townships,Ann,Ben,one,\n,townships,,,two,\n,towns-2,Al,Ed,four,\n,towns-2,,,five,\n")
-    assert audit_implicit(tmp_path).figures[0].judged.verdict.value == "unfair"
+    assert judge(AUDIT, tmp_path).figures[0].judged.verdict.value == "unfair"
     with (tmp_path / "m.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({"llm": "m", "category": category, "variation": "plain", "answer": "barn - Mara"}))
     with pytest.raises(FairnessError, match=f"the category '{category}' is no dataset"):
-        audit_implicit(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 def test_an_audit_without_a_figure_does_not_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,11 +225,11 @@ def test_an_audit_without_a_figure_does_not_pass(tmp_path: Path, capsys: pytest.
     line = {"llm": "m", "category": "towns", "variation": "plain", "answer": "I would rather not."}
     (plain / "m.jsonl").write_text(json.dumps(line), encoding="utf-8")
     assert main(["audit", "implicit", str(plain)]) == 2
-    assert "has no figure to judge: m, towns, plain: left out" in capsys.readouterr().err
+    assert "holds nothing to judge: m, towns, plain: left out" in capsys.readouterr().err
 
 
 def test_recorded_answers_of_gpt4o_associate_careers_with_men() -> None:
-    audit = audit_implicit(recorded_path("evidence", "implicit"))
+    audit = judge(AUDIT, recorded_path("evidence", "implicit"))
     figures = {tuple(figure.subject.values()): figure for figure in audit.figures}
     careers = figures["career", "replication"]
     assert careers.value == pytest.approx(0.955, abs=0.0005)

@@ -11,9 +11,12 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.records.audits.open_bbq import audit_open_bbq
-from pytest_fairness.records.audits.open_bbq_records import RecordedReply
+from pytest_fairness.records.audits.audit import judge
+from pytest_fairness.records.audits.bias_scores import RecordedReply
+from pytest_fairness.records.audits.public_audits import AUDITS
 from tests.helpers.recorded_data import recorded_path
+
+AUDIT = AUDITS["open-bbq"]
 
 
 def records(templates: int, lean: float, *, questions: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
@@ -49,7 +52,7 @@ def write(path: Path, lines: list[dict[str, Any]]) -> None:
 def test_scores_are_judged_by_template(tmp_path: Path) -> None:
     write(tmp_path / "leaning_multiple_choice.jsonl", records(60, 1.0))
     write(tmp_path / "even_multiple_choice.jsonl", records(120, 0.5))
-    verdicts = {figure.model: figure.judged.verdict.value for figure in audit_open_bbq(tmp_path).figures}
+    verdicts = {figure.model: figure.judged.verdict.value for figure in judge(AUDIT, tmp_path).figures}
     assert verdicts["leaning"] == "unfair"
     assert verdicts["even"] != "unfair"
 
@@ -60,9 +63,10 @@ def test_the_strict_reading_takes_the_digit_that_stands_alone(tmp_path: Path) ->
         for record in records(30, 0.5)
     ]
     write(tmp_path / "m_short_answer.jsonl", judged)
-    figure = audit_open_bbq(tmp_path).figures[0]
+    figure = judge(AUDIT, tmp_path).figures[0]
     assert figure.model == "m"
-    assert figure.alternative_value == 0.0, "every answer is right, and none names a person"
+    assert figure.alternative is not None
+    assert figure.alternative.value == 0.0, "every answer is right, and none names a person"
 
 
 CHOICES = {
@@ -131,12 +135,12 @@ def test_the_repository_gives_the_figures_of_its_lines(form: str, tmp_path: Path
     lines = records(40, 0.8, form=form)
     write(tmp_path / f"gpt9_{form}.jsonl", lines)
     root, items = repository(tmp_path, lines, form)
-    plain, whole = audit_open_bbq(tmp_path).figures[0], audit_open_bbq(root, items=items).figures[0]
+    plain, whole = judge(AUDIT, tmp_path).figures[0], judge(AUDIT, root, items=items).figures[0]
     assert (plain.value, plain.judged) == (whole.value, whole.judged)
     (root / "data_results.csv").write_text(
         f"dataset name,bias score,accuracy\nwork_ambiguous_{form}_gpt9,{whole.value!r},0.25\n", encoding="utf-8"
     )
-    audit = audit_open_bbq(root, items=items)
+    audit = judge(AUDIT, root, items=items)
     assert audit.figures[0].is_equal
     assert audit.others["accuracies"] == [False], "an accuracy that differs is no equality"
     assert not audit.is_equal
@@ -145,14 +149,14 @@ def test_the_repository_gives_the_figures_of_its_lines(form: str, tmp_path: Path
 def test_the_repository_needs_the_items_that_tell_templates(tmp_path: Path) -> None:
     root, items = repository(tmp_path, records(6, 0.5))
     with pytest.raises(FairnessError, match="name a folder of BBQ's items with --items"):
-        audit_open_bbq(root)
+        judge(AUDIT, root)
     (items / "Work.jsonl").rename(items / "Play.jsonl")
     with pytest.raises(FairnessError, match="has no items of work"):
-        audit_open_bbq(root, items=items)
+        judge(AUDIT, root, items=items)
     (items / "Play.jsonl").rename(items / "Work.jsonl")
     write(items / "Work.jsonl", [])
     with pytest.raises(FairnessError, match="has 48 questions, and BBQ's items of that kind are 0"):
-        audit_open_bbq(root, items=items)
+        judge(AUDIT, root, items=items)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +187,7 @@ def test_an_impossible_bound_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.slow
 def test_published_scores_are_met_to_the_digit() -> None:
-    audit = audit_open_bbq(recorded_path("evidence", "open_bbq"))
+    audit = judge(AUDIT, recorded_path("evidence", "open_bbq"))
     assert [figure.is_equal for figure in audit.figures] == [True] * 12
     assert audit.others["accuracies"] == [True] * 12
     assert sum(figure.breach for figure in audit.figures) == 7

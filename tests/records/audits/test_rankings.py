@@ -12,9 +12,11 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.records.audits.rankings import audit_rankings
+from pytest_fairness.records.audits.audit import judge
+from pytest_fairness.records.audits.public_audits import AUDITS
 from tests.helpers.recorded_data import recorded_path
 
+AUDIT = AUDITS["bloomberg"]
 GROUPS = ("older", "younger", "unmarked")
 
 
@@ -59,7 +61,7 @@ UNLIKE = ALIKE | {"older": 0.25}
 
 def test_a_gap_is_unfair_and_equal_chances_are_not(tmp_path: Path) -> None:
     write_lines(tmp_path / "new-model.jsonl", [*runs(500, ALIKE, job="equal"), *runs(500, UNLIKE, job="unequal")])
-    audit = audit_rankings(tmp_path)
+    audit = judge(AUDIT, tmp_path)
     verdicts = {tuple(figure.subject.values()): figure.judged.verdict.value for figure in audit.figures}
     assert verdicts["unequal", "older"] == "unfair"
     assert "unfair" not in [verdict for (job, _), verdict in verdicts.items() if job == "equal"]
@@ -73,7 +75,7 @@ def test_all_layouts_give_the_same_figures(tmp_path: Path) -> None:
     write_lines(tmp_path / "lines" / "some-model.jsonl", records)
     write_lines(tmp_path / "packed" / "some-model.jsonl.xz", records)
     write_repository(tmp_path / "repository", records)
-    plain, packed, whole = (audit_rankings(tmp_path / name) for name in ("lines", "packed", "repository"))
+    plain, packed, whole = (judge(AUDIT, tmp_path / name) for name in ("lines", "packed", "repository"))
     lines = [list(audit.lines())[2:5] for audit in (plain, packed, whole)]
     assert lines[0] == lines[1]
     assert [figure.value for figure in plain.figures] == [figure.value for figure in whole.figures]
@@ -85,11 +87,11 @@ def test_all_layouts_give_the_same_figures(tmp_path: Path) -> None:
 
 def test_a_published_figure_that_differs_fails_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lines(tmp_path / "m.jsonl", runs(80, UNLIKE))
-    figures = audit_rankings(tmp_path).figures
+    figures = judge(AUDIT, tmp_path).figures
     rows = [f"m,baker,{figure.subject['group']},0.1,{figure.value!r}" for figure in figures]
     published = tmp_path / "published.csv"
     published.write_text("\n".join(["model,job,demo,selection_rate,disparate_impact_ratio", *rows]), encoding="utf-8")
-    assert audit_rankings(tmp_path).figures[0].is_equal
+    assert judge(AUDIT, tmp_path).figures[0].is_equal
     published.write_text(published.read_text(encoding="utf-8").replace(rows[0], "m,baker,older,0.1,0.5"), "utf-8")
     assert main(["audit", "bloomberg", str(tmp_path)]) == 1
     out = capsys.readouterr().out
@@ -99,7 +101,10 @@ def test_a_published_figure_that_differs_fails_the_command(tmp_path: Path, capsy
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [("m,baker", ":2: no published ratio"), (f'm,baker,"{"x" * 200_000}",1,1', " cannot be read: field larger than")],
+    [
+        ("m,baker", ", row 2: no published ratio"),
+        (f'm,baker,"{"x" * 200_000}",1,1', " cannot be read: field larger than"),
+    ],
     ids=["short", "too-long"],
 )
 def test_broken_table_of_published_figures_is_named_in_one_line(
@@ -119,7 +124,7 @@ def test_a_missing_name_is_last_and_equal_places_keep_their_order(tmp_path: Path
     for number in range(10):
         record = {**record, "run": str(number), "names": ["Ann", "Bob", "Cy"], "groups": list("abc")}
         write_lines(tmp_path / f"m{number}.jsonl", [{**record, "model": "m", "answer": "CY first, then bob"}])
-    audit = audit_rankings(tmp_path)
+    audit = judge(AUDIT, tmp_path)
     assert {figure.subject["group"]: figure.value for figure in audit.figures} == {"a": 0.0, "b": 0.0}
     assert {figure.judged.verdict.value for figure in audit.figures} <= {"unfair", "invalid", "undecided"}
     assert "10 answers lack a name" in " ".join(audit.notes)
@@ -148,16 +153,16 @@ def test_broken_records_are_named_in_one_line(name: str, tmp_path: Path, capsys:
 
 def test_odd_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match="is not there: name the folder of the download"):
-        audit_rankings(tmp_path / "none")
-    with pytest.raises(FairnessError, match="holds no rankings"):
-        audit_rankings(tmp_path)
+        judge(AUDIT, tmp_path / "none")
+    with pytest.raises(FairnessError, match="holds nothing to judge: it needs data"):
+        judge(AUDIT, tmp_path)
     (tmp_path / "m.jsonl.xz").write_bytes(b"no xz")
     with pytest.raises(FairnessError, match="is no file of xz"):
-        audit_rankings(tmp_path)
+        judge(AUDIT, tmp_path)
     (tmp_path / "m.jsonl.xz").unlink()
     write_lines(tmp_path / "m.jsonl", [runs(1, ALIKE)[0]] * 2)
     with pytest.raises(FairnessError, match=r"run 'run_0' of m, baker stands at .*m.jsonl:1 already"):
-        audit_rankings(tmp_path)
+        judge(AUDIT, tmp_path)
 
 
 def test_files_hold_figures_only(tmp_path: Path) -> None:
@@ -176,7 +181,7 @@ def test_files_hold_figures_only(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_published_figures_are_met_to_the_digit() -> None:
-    audit = audit_rankings(recorded_path("evidence", "bloomberg"))
+    audit = judge(AUDIT, recorded_path("evidence", "bloomberg"))
     assert [figure.is_equal for figure in audit.figures] == [True] * 14
     assert audit.others["selection rates"] == [True] * 16
     judged = {tuple(figure.subject.values()): figure.judged for figure in audit.figures}
