@@ -3,6 +3,7 @@
 # make example the report that is committed in reports/
 # make pictures  the pictures of the README, of a new run of the example
 # make league  public records judged again, on one page: make league DATA=DIR (tests/helpers/league.py)
+# make league-model  a model's row of that page: of SmolLM2, here; MODEL=openai:NAME prints the cost, BUDGET=10 measures
 # make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
@@ -25,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo demo-real real example league pictures test test-all litellm others check bench clean
+.PHONY: demo demo-real real example league league-model pictures test test-all litellm others check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -87,7 +88,27 @@ example: $(VENV)/.demo
 
 league: $(VENV)/.demo
 	@test -n "$(DATA)" || { echo "name a folder: make league DATA=DIR"; exit 2; }
-	$(BIN)/python -m tests.helpers.league $(DATA) reports/league.html
+	$(BIN)/python -m tests.helpers.league page $(DATA) reports/league.html
+
+LEAGUE = suites/bbq/test_bbq.py suites/implicit suites/gender/test_affects.py
+PROFILE = smoke
+LEAGUE_RUN = $(LEAGUE) --fairness-profile $(PROFILE) --fairness-store .fairness/league.sqlite
+KEEP = $(BIN)/python -m tests.helpers.league keep .fairness/league.json reports/league --command
+league-model: $(VENV)/.demo$(if $(MODEL),,-real)
+	@mkdir -p .fairness
+	@rm -f .fairness/league.json
+ifndef MODEL
+	$(SERVED) $(LEAGUE_RUN) --fairness-model "llama.cpp:smollm2?server=league&max_tokens=64" \
+	  --fairness-json .fairness/league.json || $(JUDGED)
+	$(KEEP) "make league-model"
+else ifndef BUDGET
+	$(BIN)/python -m pytest -q $(LEAGUE_RUN) --fairness-plan --fairness-model "$(MODEL)" || $(JUDGED)
+	@echo "Nothing was asked. To measure it for at most so many dollars: make league-model MODEL=$(MODEL) BUDGET=10"
+else
+	$(BIN)/python -m pytest -q $(LEAGUE_RUN) --fairness-budget $(BUDGET) --fairness-model "$(MODEL)" \
+	  --fairness-json .fairness/league.json || $(JUDGED)
+	$(KEEP) "make league-model MODEL=$(MODEL) BUDGET=$(BUDGET) PROFILE=$(PROFILE)"
+endif
 
 pictures: $(VENV)/.test
 	rm -rf .fairness/example.sqlite*
