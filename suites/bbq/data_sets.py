@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import DataFolders, FairnessError
+from pytest_fairness.extending import Record, read_records
 from pytest_fairness.records.bbq.questions import CATEGORIES, FIELDS, BBQQuestion, read_question
 
 from .default.templates import default_records
@@ -67,7 +68,7 @@ def from_default() -> LoadedQuestions:
 
 
 def from_folder(folder: Path) -> LoadedQuestions:
-    """Return all questions of a folder in the layout of BBQ, MBBQ, EsBBQ, CaBBQ or KoBBQ, through `datasets`.
+    """Return all questions of a folder in the layout of BBQ, MBBQ, EsBBQ, CaBBQ or KoBBQ.
 
     Of MBBQ the control sets are left out; of EsBBQ and CaBBQ a CSV is taken before the JSON lines of the same name;
     of KoBBQ the samples of its test before all samples. Raises `FairnessError`, naming file and line where one is
@@ -84,7 +85,6 @@ def from_folder(folder: Path) -> LoadedQuestions:
         )
     questions: list[BBQQuestion] = []
     for file in files:
-        # One file at a time: the columns of two categories can differ, and one data set has one schema.
         questions += _questions_of(file)
     left_out = f"; {left_out} left out" if left_out else ""
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
@@ -106,20 +106,16 @@ def _chosen(folder: Path) -> tuple[list[Path], str]:
 
 
 def _questions_of(file: Path) -> list[BBQQuestion]:
-    rows = _rows_of(file)
-    places = [f"{file}:{line}" for line in _lines(file)] if file.suffix == ".jsonl" else _table_places(file, len(rows))
-    layout = layout_of(rows[0]) if rows else None
+    records = _records_of(file)
+    layout = layout_of(records[0][1]) if records else None
     if layout == "KoBBQ":
-        return [read_kobbq(row, where) for where, row in zip(places, rows, strict=True)]
+        return [read_kobbq(record, where) for where, record in records]
     if layout == "EsBBQ":
-        language = "ca" if is_catalan(str(row.get("context")) for row in rows[:200]) else "es"
-        return [read_esbbq(row, where, language) for where, row in zip(places, rows, strict=True)]
+        language = "ca" if is_catalan(str(record.get("context")) for _, record in records[:200]) else "es"
+        return [read_esbbq(record, where, language) for where, record in records]
     named = MBBQ_NAME.fullmatch(file.stem)
     benchmark, language = ("MBBQ", named["language"]) if named else ("BBQ", "en")
-    return [
-        read_question(row, where, benchmark=benchmark, language=language)
-        for where, row in zip(places, rows, strict=True)
-    ]
+    return [read_question(record, where, benchmark=benchmark, language=language) for where, record in records]
 
 
 def from_hub(revision: str, name: str = "bbq") -> LoadedQuestions:
@@ -172,52 +168,37 @@ def _hub_records(name: str, repository: str, revision: str) -> Iterator[tuple[st
             yield f"{subset or 'test'} row {number}", {**row, "category": subset} if name == "bbq" else row
 
 
-def _rows_of(file: Path) -> list[dict[str, Any]]:
-    datasets = _library()
-    try:
-        with _quiet(datasets):
-            if file.suffix == ".jsonl":
-                table = datasets.Dataset.from_json(str(file))
-            else:
-                # Every cell as it is written: "None" and "n/a" are texts of the benchmark, not missing values.
-                separator = "\t" if file.suffix == ".tsv" else ","
-                table = datasets.Dataset.from_csv(str(file), sep=separator, keep_default_na=False)
-    except Exception as error:  # noqa: BLE001 - the library raises many kinds, none of which names the line
-        if file.suffix == ".jsonl":
-            _refuse_bad_line(file)
-        reason = " ".join(str(error.__cause__ or error).split())[:200]
-        raise FairnessError(f"{file}: the datasets library cannot read it: {reason}") from None
-    wanted = [name for name in table.column_names if name in _ALL_COLUMNS]
-    if len(table) and layout_of(wanted) is None:
+def _records_of(file: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the records of a file, each with its place.
+
+    Raises `FairnessError` for a file that cannot be read, and for one of another layout.
+    """
+    records = list(read_records(file, "a BBQ record") if file.suffix == ".jsonl" else _table_rows(file))
+    columns = {name: None for _, record in records for name in record}
+    if records and layout_of(columns) is None:
         raise FairnessError(
-            f"{file} has the columns {', '.join(table.column_names)[:120]}: "
+            f"{file} has the columns {', '.join(columns)[:120]}: "
             "bbq reads BBQ, MBBQ, EsBBQ, CaBBQ and KoBBQ as they are published"
         )
-    rows: list[dict[str, Any]] = table.select_columns(wanted).to_list()
-    return rows
+    return [(where, {name: record.get(name) for name in columns if name in _ALL_COLUMNS}) for where, record in records]
 
 
-def _table_places(file: Path, count: int) -> list[str]:
-    """Return the place of each row of a table: a row may be several lines, so that rows are counted."""
-    return [f"{file}, row {number}" for number in range(1, count + 1)]
+def _table_rows(file: Path) -> Iterator[tuple[str, Record]]:
+    """Yield the rows of a table with every cell as it is written: "None" and "n/a" are texts of the benchmark.
 
-
-def _lines(file: Path) -> Iterator[int]:
-    """Yield the numbers of the lines that hold a record."""
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield number
-
-
-def _refuse_bad_line(file: Path) -> None:
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                if line.strip() and not isinstance(json.loads(line), dict):
-                    raise FairnessError(f"{file}:{number}: not a JSON object, as a BBQ record is")
-            except ValueError as error:
-                raise FairnessError(f"{file}:{number}: not valid JSON: {error}") from None
+    A row may be several lines, so that rows are counted.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines, delimiter="\t" if file.suffix == ".tsv" else ",", strict=True)
+            for number, row in enumerate(reader, 1):
+                if None in row or None in row.values():
+                    raise FairnessError(f"{file}, row {number}: its fields are not those of the first line")
+                yield f"{file}, row {number}", row
+    except UnicodeDecodeError:
+        raise FairnessError(f"{file} is not UTF-8: save it so") from None
+    except csv.Error as error:
+        raise FairnessError(f"{file} cannot be read: {error}") from None
 
 
 def _library() -> Any:
@@ -225,7 +206,7 @@ def _library() -> Any:
     try:
         return import_module("datasets")
     except ImportError:
-        raise FairnessError(f"bbq: this data is read with the datasets library: {_INSTALL}") from None
+        raise FairnessError(f"bbq: data of the hub are read with the datasets library: {_INSTALL}") from None
 
 
 @contextmanager

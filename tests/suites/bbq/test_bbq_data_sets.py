@@ -1,4 +1,4 @@
-"""Loading: a folder through the datasets library, the hub, and everything that can be wrong."""
+"""Loading: a folder, the hub, and everything that can be wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness import DataFolders
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.records.bbq.questions import CATEGORIES
-from suites.bbq import data_sets, items
+from suites.bbq import items
 from suites.bbq.data_sets import HUB, from_folder, from_hub
 from suites.bbq.items import build
 from tests.helpers.bbq_records import record, write
@@ -112,7 +112,27 @@ def test_duplicate_file_is_refused(tmp_path: Path) -> None:
 def test_missing_library_is_reported_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     write(tmp_path / "a.jsonl", record())
+    assert len(from_folder(tmp_path).questions) == 1, "a folder needs no library"
     with pytest.raises(FairnessError, match=r"pip install './pytest-fairness\[datasets\]'"):
+        from_hub(COMMIT)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", "sample_id\tbiased_answer\nage-1\n", r"a\.tsv, row 1: its fields are not those of the first line"),
+        (
+            "a.tsv",
+            "sample_id\tbiased_answer\nage-1\tb\tc\n",
+            r"a\.tsv, row 1: its fields are not those of the first line",
+        ),
+        ("a.csv", b"instance_id,template_id\n1,ni\xf1o\n", r"a\.csv is not UTF-8: save it so"),
+        ("a.jsonl", b'{"context": "ni\xf1o"}\n', r"a\.jsonl:1"),
+    ],
+)
+def test_broken_table_is_refused_with_its_row(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(FairnessError, match=message):
         from_folder(tmp_path)
 
 
@@ -158,11 +178,11 @@ def test_unreachable_hub_is_reported_with_the_attempts(monkeypatch: pytest.Monke
         from_hub(COMMIT)
 
 
-def test_progress_bars_are_left_as_they_were(tmp_path: Path) -> None:
+def test_progress_bars_are_left_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    write(tmp_path / "a.jsonl", record())
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: [record()])
     for are_shown in (True, False):
         (datasets.enable_progress_bars if are_shown else datasets.disable_progress_bars)()
-        data_sets.from_folder(tmp_path)
+        from_hub(COMMIT)
         assert datasets.are_progress_bars_disabled() is not are_shown
     datasets.enable_progress_bars()
