@@ -225,3 +225,17 @@ def test_table_refuses_what_cannot_be_a_probe(folder: Path) -> None:
 def test_another_model_is_ungraded(pytester: pytest.Pytester, folder: Path) -> None:
     pytester.makepyfile(test_screening=SUITE.replace("return TABLE.model", "return lambda prompt: 'yes'"))
     assert results(pytester)["test_alike"]["verdict"] == "invalid"
+
+
+def test_rows_of_a_judged_table_are_no_tests(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    result = pytester.runpytest_inprocess(*ALONE, "--fairness-report=none")
+    assert result.parseoutcomes() == {"passed": 2}
+    result.stdout.fnmatch_lines(["*80 attempts*"])
+
+
+def test_table_without_thresholds_is_measured_row_by_row(pytester: pytest.Pytester, folder: Path) -> None:
+    declared = (DECLARED % ("", 0.35)).partition("thresholds:")[0]
+    (folder / "screening.probe.yaml").write_text(declared, encoding="utf-8")
+    result = pytester.runpytest_inprocess(*ALONE, "--fairness-report=none")
+    result.stdout.fnmatch_lines(["*nothing was judged: no threshold was collected*", "*40 measured in *"])

@@ -83,7 +83,8 @@ class DeclaredFile(GeneratedModule):
             setattr(module, "_model", _model_fixture(probes, self.nodeid))  # noqa: B010 - a fixture, found by its name
         for declared in probes:
             test = _probe_test(declared, self.path)
-            setattr(module, test.__name__, test)
+            if declared.model is None or not declared.thresholds:  # rows of a table that is judged are no tests
+                setattr(module, test.__name__, test)
             for threshold in declared.thresholds:
                 threshold_test = _threshold_test(threshold, test, self.path)
                 setattr(module, threshold_test.__name__, threshold_test)
