@@ -11,9 +11,21 @@ from pytest_fairness.core.digests import digest
 WRAPPED = " through function:"
 """The part of a model's name that begins the name of the user's callable."""
 
+RECORDED = "recorded:"
+"""The provider of models that are tables."""
+
 _BEFORE = r"(?<![\w\[=.:/~-])"
 _AFTER = r"(?![\w?&=/~%-]|[.:]\w)"
 """The limits of a name in a text: it is no part of another name, of a test's id or of an option in a command."""
+
+
+def is_recorded(model: str) -> bool:
+    """Return whether a model is a table of answers, which others have graded.
+
+    >>> is_recorded("recorded:gpt-5-mini"), is_recorded("openai:gpt-5-mini")
+    (True, False)
+    """
+    return model.startswith(RECORDED)
 
 
 class ModelNames:

@@ -9,7 +9,7 @@ from itertools import groupby
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import ExampleSideResult
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.model_names import WRAPPED, keys_in_runs
+from pytest_fairness.core.model_names import WRAPPED, is_recorded, keys_in_runs
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.threshold_results import MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report.repeat_commands import command_of_test
@@ -40,8 +40,8 @@ class ExampleView:
     item: str
     sides: Sequence[SideView]
     """Two where groups are compared; one for each prompt, at most `MOST_PROMPTS`, of a whole item; else one."""
-    command: str
-    """The command that repeats the item's test."""
+    command: str = ""
+    """The command that repeats the item's test; empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, Gra
             label = f"prompt {number} of {len(by_prompt)}" if len(by_prompt) > 1 else ""
             sides.append(SideView(side.group, shown[0].prompt, shown, side, label))
     item = sides[0].attempts[0].item
+    if example.test is None and is_recorded(row.model):  # the rows of a table are no tests
+        return ExampleView(item.id, sides)
     test = example.test or _item_test(row, item)
     return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _option_name(row)))
 
@@ -121,6 +123,6 @@ def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
 
 
 def _option_name(row: ThresholdResult) -> str:
-    """Return the model of a row as it is named in an option; empty for the user's callable, which none can name."""
+    """Return the model of a row as it is named in an option; empty for one that none can name: a callable, a table."""
     name = row.model.partition(WRAPPED)[0]
-    return row.alias or ("" if name.startswith("function:") else name)
+    return row.alias or ("" if name.startswith("function:") or is_recorded(name) else name)

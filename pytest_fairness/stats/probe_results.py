@@ -16,6 +16,7 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted, one_line
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.model_names import is_recorded
 from pytest_fairness.core.probe_results import FormatResult, GradeResult, ProbeResult
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.sensitivity import ControlResponse
@@ -37,8 +38,6 @@ MOST_UNREAD = 0.1
 """The ungraded share of the answers in one format from which on it is named."""
 MOST_VALUES = 10
 """The most values of a grade that holds text whose shares are shown."""
-RECORDED = "recorded:"
-"""The provider of models that are tables."""
 _ITEM = "item.id"
 _LONGEST_TEXT = 40
 _LONGEST_REASON = 80
@@ -153,11 +152,6 @@ def _unread(formats: Mapping[str, FormatResult]) -> Iterator[str]:
     worst_first = sorted(formats.items(), key=lambda entry: entry[1].graded / entry[1].attempts)
     parts = (f"{kind} {part.graded:,} of {part.attempts:,}" for kind, part in worst_first)
     yield f"answers read by format: {', '.join(parts)}"
-
-
-def is_recorded(model: str) -> bool:
-    """Return whether a model is a table of answers, which others have graded."""
-    return model.startswith(RECORDED)
 
 
 def _pooled(sample: Measured) -> Iterator[str]:

@@ -17,6 +17,7 @@ from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import finite_value
+from pytest_fairness.core.model_names import RECORDED
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
@@ -86,7 +87,7 @@ class RecordedTable:
         self._calls: dict[str, Sequence[ToolCall] | None] = {}
         self._select = dict(select or {})
         selected = next((value for name, value in self._select.items() if table_columns.names_model(name)), "answers")
-        self.model = RecordedModel(f"recorded:{model or selected}", self._scores, self._calls)
+        self.model = RecordedModel(f"{RECORDED}{model or selected}", self._scores, self._calls)
         self._actions = dict(actions or {})
         self._tools = read_tools([Tool(tool) if isinstance(tool, str) else tool for tool in tools]) if tools else ()
         self._item, self._source = item, source

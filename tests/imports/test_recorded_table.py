@@ -234,6 +234,21 @@ def test_rows_of_a_judged_table_are_no_tests(pytester: pytest.Pytester, folder: 
     result.stdout.fnmatch_lines(["*80 attempts*"])
 
 
+def test_unfair_table_is_repeated_by_commands_that_exist(
+    pytester: pytest.Pytester, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: an example named a test of its row, and each command a model that no option knows."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.001), encoding="utf-8")
+    pytester.runpytest_inprocess(*ALONE, "--fairness-report=report.html")
+    page, summary = ((folder / name).read_text(encoding="utf-8") for name in ("report.html", "summary.md"))
+    assert "<details>" in summary
+    assert "pytest screening.probe.yaml::alike" in page
+    for text in (page, summary):
+        assert "--fairness-model" not in text
+        assert "screening.probe.yaml::screening[" not in text
+
+
 def test_table_without_thresholds_is_measured_row_by_row(pytester: pytest.Pytester, folder: Path) -> None:
     declared = (DECLARED % ("", 0.35)).partition("thresholds:")[0]
     (folder / "screening.probe.yaml").write_text(declared, encoding="utf-8")
