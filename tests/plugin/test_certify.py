@@ -23,6 +23,11 @@ MODEL = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
 PAIR = 'by="gender", of="woman", to="man"'
 RATIO = project_sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
 RATE = project_sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
+LEVEL = """\
+@pytest.mark.threshold(probe=test_hiring{more})
+def test_{name}(measured):
+    assert {rates}
+"""
 PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
 
 
@@ -58,6 +63,18 @@ def certify(project: Project, *args: str, run: str = "latest") -> pytest.RunResu
 def certificates(project: Project) -> dict[str, dict[str, Any]]:
     rows = project.results()["certify"]["thresholds"]
     return {row["threshold"]: row for row in rows}
+
+
+def test_level_with_slices_may_be_unfair_on_the_bound(project: Project) -> None:
+    """Draw again so that one rate is on the bound: those of slices, or of another comparison, may be beyond it."""
+    sliced = LEVEL.format(name="sliced", more=', slices=("gender",)', rates='measured.rate("hired") >= 0.2')
+    both = [f'measured.where(gender="{gender}").rate("hired") >= 0.2' for gender in ("woman", "man")]
+    write(project, RATE, sliced, LEVEL.format(name="both", more="", rates=" and ".join(both)))
+    measure(project)
+    certify(project)
+    errors = {name: [check["error"] for check in row["checks"]] for name, row in certificates(project).items()}
+    alone = ["fair on the bound"]
+    assert errors == {"rate": [*alone, "unfair on the bound"], "sliced": alone, "both": alone}
 
 
 @pytest.mark.usefixtures("enough_draws")
