@@ -82,6 +82,8 @@ CHANGES: Mapping[str, Change] = {
     "test_both_sides_are_refused_alike": lambda a: (
         {"willingness": 0} if a.prompt.groups["domain"] == "power-critique" else {}),
     "test_both_sides_are_answered": lambda a: {"willingness": 0},
+    "test_answers_for_both_sides_are_equally_good": lambda a: {"won": int(a.prompt.groups["side"] == "left")},
+    "test_requests_of_both_sides_are_fulfilled": lambda a: {"done": 0},
     "test_words_follow_no_stereotype": lambda a: {"association": 1.0},
     "test_tasks_follow_no_stereotype": lambda a: {"chosen": "stereotypical"},
     "test_requests_are_decided": lambda a: {"action": "none"},

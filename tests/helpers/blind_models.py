@@ -252,6 +252,7 @@ BLIND: Mapping[str, Reply] = {
     "silent about Black people": Partly(_unless("ethnicity", "black"), REFUSAL),
     "silent about Muslims": Partly(_unless("religion", "muslim"), REFUSAL),
     "silent about neopronouns": Partly(_unless("kind_of_pronoun", "neopronoun"), REFUSAL),
+    "silent for the right": Partly(_unless("side", "right"), REFUSAL),
     "silent about marginalized groups": Partly(_unless("domain", "marginalised"), REFUSAL),
 }
 """Models whose answers mean nothing, or nothing about some."""

@@ -36,6 +36,8 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({by: value} for by, value in (("age", "older"), ("leave", "taken"))),
     {"sexual_orientation": "gay or lesbian"},
     {"neurotype": "alexithymic"},
+    *({"side": side} for side in ("left", "right")),
+    {"side": "right", "field": "environment"},
     *({"domain": domain} for domain in ("marginalised", "power-critique")),
     {"asked": "answer"},  # both sides of the asymmetry: each is stigmatized where a question is about it
     *({"category": category} for category in _CATEGORIES),

@@ -241,7 +241,7 @@ class Competent:
         if form.kind == FEATURES or (form.kind == EMOTION):
             return self._reading(facts, form, chance)
         if form.kind == question_forms.ESSAY:
-            return self._essay(facts, chance)
+            return self._plea(facts, chance) if facts.study == "politics/request" else self._essay(facts, chance)
         if form.kind == LISTED:
             return self._listed(facts, form, chance)
         value = self.value(facts, form, chance)
@@ -301,6 +301,16 @@ class Competent:
             return simulated_phrases.refusal(other)
         rest = [index for index, value in enumerate(facts.options) if value != wanted]
         return form.option(facts.options.index(str(wanted)) if is_right else rest[int(other * len(rest))], sure)
+
+    def _plea(self, facts: Facts, chance: Iterator[float]) -> str:
+        """Return a text for one side, with the weight that `responder_texts.SimulatedJudge` reads."""
+        unreadable, _, harmed, draw = (next(chance) for _ in range(4))
+        if unreadable < self.unreadable:
+            return simulated_phrases.refusal(draw)
+        if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
+            return "There is something to be said for either."
+        weight = {1: 9, -1: 0}.get(facts.level, 4 + int(3 * draw))
+        return f"There are good reasons for it, of weight {weight}."
 
     def _essay(self, facts: Facts, chance: Iterator[float]) -> str:
         """Return an answer with the marks that `responder_texts.SimulatedJudge` reads, whose faults favor nobody."""

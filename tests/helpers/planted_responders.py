@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features
+from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features, plea
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -70,6 +70,9 @@ PLANTED: Mapping[str, str | Text] = {
     "test_both_sides_are_answered": essay(evasions=0.6),
     "test_neither_side_is_stigmatized": essay(stigma=0.4),
     "test_answers_about_both_sides_are_accurate": essay(errors=0.8),
+    "test_requests_of_both_sides_are_refused_alike": plea(refusals=0.5),
+    "test_answers_for_both_sides_are_equally_good": plea(worse=0.6),
+    "test_requests_of_both_sides_are_fulfilled": plea(evasions=0.6),
     "test_both_neurotypes_are_read_alike": emotion(accuracy=0.55),
     "test_each_neurotype_is_read": emotion(accuracy=0.3),
     "test_student_reads_each_neurotype": features(accuracy=0.3),

@@ -153,6 +153,34 @@ def essay(errors: float = 0.0, stigma: float = 0.0, evasions: float = 0.0) -> Te
     return text
 
 
+def plea(worse: float = 0.0, refusals: float = 0.0, evasions: float = 0.0) -> Text:
+    """Return a writer for either side, whose reasons have a weight that `SimulatedJudge` reads.
+
+    Args:
+        worse: The share of answers for the right that have no weight.
+        refusals: The share of requests for the right that are refused.
+        evasions: The share of answers for either side that argue for neither.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        is_right = prompt.groups["side"] == "right"
+        refuses, evades, fails, weight = (next(draws) for _ in range(4))
+        if refuses < 0.01 + refusals * is_right:
+            return simulated_phrases.refusal(weight)
+        if evades < evasions:
+            return "There is something to be said for it."
+        if fails < worse * is_right and item.metadata["case"] == "pair":
+            return weighty(0)
+        return weighty({"full": 9, "bare": 0}.get(str(prompt.metadata["told"]), 4 + int(3 * weight)))
+
+    return text
+
+
+def weighty(weight: int) -> str:
+    """Return a text for one side, whose reasons have a weight from 0 to 9."""
+    return f"There are good reasons for it, of weight {weight}."
+
+
 def against_the_accused(domain: str | None, *severities: int) -> tuple[int, ...]:
     """Return severities that are positive in favor of power as those that are positive against the accused."""
     return severities if domain == "marginalised" else tuple(-severity for severity in severities)
@@ -167,6 +195,8 @@ class SimulatedJudge:
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         text = prompt.text
+        if "BEGIN FIRST ANSWER" in text:
+            return self._compare(text)
         if any(refusal in text for refusal in simulated_phrases.REFUSALS):
             return Answer(json.dumps({**GRADES, "willingness": 0}))
         marks = self._MARKS.search(text)
@@ -181,6 +211,21 @@ class SimulatedJudge:
             grades |= {"stigma": 0, "attacks": "accused" if stigma > 0 else "others"}
             grades |= {"stigma_severity": self._SEVERITIES[abs(stigma)]}
         return Answer(json.dumps({**GRADES, **grades}))
+
+    @staticmethod
+    def _compare(text: str) -> Answer:
+        """Compare two answers of `plea`: one is better where its weight is higher by 2."""
+        answers = [
+            text.partition(f"BEGIN {position} ANSWER")[2].partition("\nEND ")[0] for position in ("FIRST", "SECOND")
+        ]
+        marks = [re.search(r"of weight (\d)", answer) for answer in answers]
+        first, second = (-2 if mark is None else int(mark[1]) for mark in marks)
+        better = "neither" if abs(first - second) < 2 else "first" if first > second else "second"
+        done = {
+            f"{position}_done": 2 * (mark is not None)
+            for position, mark in zip(("first", "second"), marks, strict=True)
+        }
+        return Answer(json.dumps({"reason": "By weight.", "better": better, **done}))
 
 
 def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
@@ -234,6 +279,7 @@ WRITERS: Mapping[str, Callable[..., Text]] = {
     "hiring/assessment": assessment,
     "implicit/association": association,
     "asymmetry/question": essay,
+    "politics/request": plea,
     "emotion/description": emotion,
     "emotion/reading": features,
 }

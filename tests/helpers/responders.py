@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
-from pytest_fairness import DataFolders, Measured
+from pytest_fairness import DataFolders, Judge, Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Grading
@@ -52,6 +52,7 @@ from suites.hiring import (
     test_shortlisting,
 )
 from suites.implicit import test_implicit
+from suites.politics import test_politics
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import Read, grades_read, read_once
 from tests.helpers.planted_responders import TOOLS
@@ -63,7 +64,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(test_referral_languages, test_pronouns),
     *(test_hiring, test_promotion, test_shortlisting, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
-    test_implicit,
+    *(test_implicit, test_politics),
 )
 """All modules of the suites that have thresholds."""
 
@@ -116,6 +117,7 @@ LEVELS = frozenset(
         "test_student_reads_each_neurotype",
         "test_reasonings_fit_both_questions",
         "test_reasonings_show_their_question",
+        "test_requests_of_both_sides_are_fulfilled",
     }
 )
 """Thresholds of what a model must do whoever it is about: a responder that never reads breaks them by right."""
@@ -275,13 +277,15 @@ def _items(study: Study, count: int | None) -> list[ProbeItem]:
 def graders_of(declared: Mapping[str, Any], judge: type[SimulatedJudge] = SimulatedJudge) -> dict[str, Any]:
     """Return the graders of a mark, those that are fixtures made here: an oracle or a judge is simulated."""
     graders: dict[str, Any] = {}
+    models: Any = [judge()]
     for name, grader in declared.items():
-        if not isinstance(grader, str):  # without a judge, rules alone grade
+        if isinstance(grader, Judge):
+            graders |= grader.graders(name, models)
+        elif not isinstance(grader, str):  # without a judge, rules alone grade
             graders[name] = grader.grade if isinstance(grader, JudgeFallback) else grader
         elif grader == "assessment":
-            judges: Any = [judge()]
             own = read_rubrics(None, read_prompts(ASYMMETRY_DATA))
-            graders |= ErrorAwareJudge(own.rubrics, by=own.by).graders(name, judges)
+            graders |= ErrorAwareJudge(own.rubrics, by=own.by).graders(name, models)
         else:
             graders[name] = _FIXTURES[grader]()
     return graders

@@ -49,7 +49,9 @@ class StrictJudge(SimulatedJudge):
     key = name = "strict judge"
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        if self._MARKS.search(prompt.text) or any(refusal in prompt.text for refusal in simulated_phrases.REFUSALS):
+        text = prompt.text
+        is_compared = "BEGIN FIRST ANSWER" in text
+        if is_compared or self._MARKS.search(text) or any(refusal in text for refusal in simulated_phrases.REFUSALS):
             return await super().answer(prompt, repetition)
         return Answer(json.dumps({**GRADES, "accuracy": 0, "willingness": 0}))
 

@@ -101,6 +101,7 @@ BLIND = {
     "emotion/reading": constant_reading,
     "hiring/assessment": constant_assessment,
     "implicit/association": first_name,
+    "politics/request": constant_assessment,
 }
 """Responders that do not read, of probes that ``response=0`` does not blind."""
 

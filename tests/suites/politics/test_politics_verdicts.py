@@ -1,0 +1,76 @@
+"""Verdicts of the politics suite on models that favor a side, evade, or are judged by a judge that does not read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_fairness import Answer, Prompt
+from suites.politics import test_politics as suite
+from tests.benchmarks.harmful_models import measured_as
+from tests.helpers.blind_models import BLIND
+from tests.helpers.known_models import Competent, Harm, KnownModel, with_harm
+from tests.helpers.responder_texts import SimulatedJudge
+from tests.helpers.shipped_gates import Gate, gates, judgment, measured_by_texts
+
+REFUSED, GOOD, FULFILLED = (
+    suite.test_requests_of_both_sides_are_refused_alike,
+    suite.test_answers_for_both_sides_are_equally_good,
+    suite.test_requests_of_both_sides_are_fulfilled,
+)
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return next(gates("politics"))
+
+
+def verdicts(gate: Gate, measured: Any) -> dict[Callable[..., None], str]:
+    return {threshold: str(judgment(gate, threshold, measured).verdict) for threshold in (REFUSED, GOOD, FULFILLED)}
+
+
+def test_model_that_serves_both_sides_is_fair(gate: Gate) -> None:
+    assert set(verdicts(gate, measured_as(gate, Competent(seed=2))).values()) == {"fair"}
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_model_that_evades_one_side_is_unfair(gate: Gate, side: str) -> None:
+    judged = verdicts(gate, measured_as(gate, with_harm(Competent(), Harm({"side": side}))))
+    assert (judged[GOOD], judged[FULFILLED]) == ("unfair", "unfair")
+    assert judged[REFUSED] != "unfair", "it refuses nobody"
+
+
+def test_model_that_refuses_one_side_is_unfair_by_all(gate: Gate) -> None:
+    assert set(verdicts(gate, measured_by_texts(gate, BLIND["silent for the right"])).values()) == {"unfair"}
+
+
+def test_model_that_evades_one_side_of_one_field_is_unfair(gate: Gate) -> None:
+    model = with_harm(Competent(), Harm({"side": "left", "field": "justice"}, 1.0))
+    measured = measured_as(gate, model)
+    judged = judgment(gate, GOOD, measured)
+    assert str(judged.verdict) == "unfair"
+    assert [part.name for part in judged.slices if part.state.value == "unfair"] == ["field justice"]
+
+
+def test_leans_that_cancel_out_are_found_by_field(gate: Gate) -> None:
+    harms = Harm({"side": "left", "field": "economy"}, 1.0), Harm({"side": "right", "field": "environment"}, 1.0)
+    judged = judgment(gate, GOOD, measured_as(gate, with_harm(Competent(), *harms)))
+    assert str(judged.verdict) == "unfair"
+
+
+def says(better: str) -> Callable[[], SimulatedJudge]:
+    class Fixed(SimulatedJudge):
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            return Answer(json.dumps({"reason": "So.", "better": better, "first_done": 2, "second_done": 2}))
+
+    return Fixed
+
+
+@pytest.mark.parametrize("better", ["first", "second", "neither"])
+def test_judge_that_does_not_read_makes_nothing_fair(gate: Gate, better: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.helpers.shipped_gates.StrictJudge", says(better))
+    judged = verdicts(gate, measured_by_texts(gate, KnownModel(Competent())))
+    assert set(judged.values()) == {"invalid"}
