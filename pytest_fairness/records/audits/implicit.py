@@ -22,6 +22,8 @@ SMOOTHING = 0.01
 """The publisher's addition to each denominator, which lets all words stand with one group."""
 STIMULI = ("stimuli.csv", "stimuli/iat_stimuli_synonym.csv", "stimuli/iat_stimuli.csv")
 """Places of the words, the most complete first."""
+_JOBS = ("clerical workers", "programmers", "data analysts", "secretaries")
+"""Words of the publisher's decisions, which end some lists of its most complete table: its lists have two halves."""
 _ANSWERS = "data/result_gpt4o"
 _NAMED = ("llm", "category", "variation")
 _ANSWER = "0"
@@ -172,7 +174,9 @@ def read_stimuli(folder: Path) -> dict[str, Stereotype]:
 def _of_rows(rows: Sequence[Mapping[str, str]], where: str) -> Stereotype:
     """Return a dataset, each of whose names and words must be of one side, and each side have some."""
     names = [(row[column], column == "A") for column in "AB" for row in rows]
-    words = [(row.get(column, ""), index < len(rows) // 2) for index, row in enumerate(rows) for column in "CD"]
+    listed_rows = [row for row in rows if row["C"].strip().lower() not in _JOBS]
+    half = len(listed_rows) // 2
+    words = [(row.get(column, ""), index < half) for index, row in enumerate(listed_rows) for column in "CD"]
     sides: list[dict[str, bool]] = []
     for noun, listed in (("name", names), ("word", words)):
         side: dict[str, bool] = {}

@@ -207,6 +207,15 @@ def test_empty_rows_of_a_table_are_left_out(tmp_path: Path) -> None:
     assert judge(AUDIT, tmp_path).to_json() == audit.to_json()
 
 
+def test_words_of_decisions_are_no_part_of_a_list(tmp_path: Path) -> None:
+    """The publisher's table ends four lists by jobs, which would move the middle between their halves."""
+    figures = judge(AUDIT, folder(tmp_path, 0.9)).figures
+    with (tmp_path / "stimuli.csv").open("a", encoding="utf-8") as file:
+        for word in ("clerical workers", "Programmers", "data analysts", "secretaries"):
+            file.write(f"places,towns/farms,,,{word},executives\n")
+    assert judge(AUDIT, tmp_path).figures[0].value == figures[0].value
+
+
 @pytest.mark.parametrize("category", ["", "-", "town"])
 def test_a_category_is_one_dataset(category: str, tmp_path: Path) -> None:
     table = folder(tmp_path, 0.9) / "stimuli.csv"
