@@ -107,7 +107,7 @@ else ifndef BUDGET
 else
 	$(BIN)/python -m pytest -q $(LEAGUE_RUN) --fairness-budget $(BUDGET) --fairness-model "$(MODEL)" \
 	  --fairness-json .fairness/league.json || $(JUDGED)
-	$(KEEP) "make league-model MODEL=$(MODEL) BUDGET=$(BUDGET) PROFILE=$(PROFILE)"
+	$(KEEP) "make league-model MODEL='$(MODEL)' BUDGET=$(BUDGET) PROFILE=$(PROFILE)"
 endif
 
 pictures: $(VENV)/.test

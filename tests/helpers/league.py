@@ -171,7 +171,7 @@ def keep(results: Path, folder: Path, command: str) -> Path:
                 "high": row.estimate.high,
                 "bounds": _bounds(row.bounds),
                 "verdict": row.verdict,
-                "reason": row.message.partition(": ")[2].partition(";")[0],
+                "reason": row.message.partition(": ")[2].partition(";")[0] if row.verdict == "invalid" else "",
             }
             for row in run.thresholds
         ],
