@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierVerdict(JsonRecord):
+    """The newest earlier run in which a threshold had another verdict."""
+
+    run: str
+    day: str
+    """YYYY-MM-DD, in UTC."""
+    verdict: str
+    mark: str | None = None
+    value: float | None = field(default=None, metadata=key("estimate"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +28,14 @@ class HistoryResult(JsonRecord):
     """Those with answers of their own: at most half came from the store."""
     outside: int
     """Those of them whose estimate lay outside the bounds."""
+    alike: int = 1
+    """The last runs in a row with the verdict of this one, itself included, whatever they asked."""
+    since: str = ""
+    """The day of the first of these; empty where it is this one."""
+    before: EarlierVerdict | None = field(default=None, metadata=OPTIONAL)
+    """None where all had this verdict."""
+    changes: Sequence[str] = ()
+    """The differences from the last run, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

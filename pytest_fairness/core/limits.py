@@ -29,6 +29,10 @@ MOST_TIMES = 1000
 """The largest factor of a number that is advised."""
 
 
+OUT_OF_REACH = "not reachable with this data set"
+"""The beginning of the advice on a threshold that only a wider bound or a much larger data set decides."""
+
+
 class LimitKind(StrEnum):
     """The kind of a limit, which sets the end of an interval that crosses a bound, or keeps a claim open."""
 

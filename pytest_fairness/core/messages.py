@@ -14,7 +14,7 @@ from pytest_fairness.core.formatting import (
     format_tallies,
     span_text,
 )
-from pytest_fairness.core.limits import MOST_TIMES, Limit, LimitKind
+from pytest_fairness.core.limits import MOST_TIMES, OUT_OF_REACH, Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.placebos import is_held_by_placebo
 from pytest_fairness.core.sensitivity import SliceState
@@ -22,8 +22,6 @@ from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
 MOST_GROWTH = 10
 """The growth of a data set from which on it is not said to be written, but that the data set cannot decide."""
-OUT_OF_REACH = "not reachable with this data set"
-"""The beginning of the advice on a threshold that only a wider bound or a much larger data set decides."""
 AS_FIRST = "a first run would have decided it: the interval of a later run is wider"
 """The end of the advice on a threshold that the number of its run limits."""
 

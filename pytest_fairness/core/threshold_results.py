@@ -330,6 +330,8 @@ class ThresholdResult(JsonRecord):
     threshold: str = ""
     """Its title."""
     harm: str = ""
+    owner: str = ""
+    """The owner of its suite, by ``pyproject.toml``."""
     location: tuple[str, int] = ("", 0)
     """The file and the line."""
     alias: str = ""

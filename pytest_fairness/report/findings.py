@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 CLAIMS = {"unfair": "Not kept", "undecided": "Open"}
 """The state of the claim of a threshold whose finding is shown, by its verdict."""
+_VERDICTS = ("fair", "undecided", "unfair", "invalid")
+"""Verdicts from best to worst, as in a comparison."""
+_MOST_TITLES = 5
 _SHARES = ("share of ", "rate of ")
 """The beginnings of titles that say no more than that a number is of 100."""
 
@@ -46,6 +49,62 @@ def finding(row: ThresholdResult) -> str:
 def doubt(row: ThresholdResult) -> str:
     """Return that an unfair threshold may be so by chance, by Holm's correction; empty where it is certain."""
     return "may be chance, as several thresholds were judged" if row.verdict == "unfair" and not is_certain(row) else ""
+
+
+def details(row: ThresholdResult) -> list[str]:
+    """Return what stands below the finding: whether it may be chance, since when it is so, and who owns it."""
+    owner = f"owner: {row.owner}" if row.owner else ""
+    return list(filter(None, (doubt(row), since(row), owner)))
+
+
+def since(row: ThresholdResult) -> str:
+    """Return since when a threshold has its verdict, the one before, and what differs from the last run.
+
+    >>> from pytest_fairness.core.history_results import EarlierVerdict, HistoryResult
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> fair = EarlierVerdict(run="ab", day="2026-11-19", verdict="fair", mark="B", value=0.9123)
+    >>> history = HistoryResult(runs=4, outside=3, alike=3, since="2026-11-20", before=fair)
+    >>> since(ThresholdResult(id="t", verdict="unfair", history=history))
+    'unfair since 2026-11-20 (3 runs), before that fair (mark B, 0.912)'
+    >>> new = HistoryResult(runs=4, outside=1, before=fair, changes=["other graders"])
+    >>> since(ThresholdResult(id="t", verdict="unfair", history=new))
+    'fair (mark B, 0.912) in the last run, of 2026-11-19; changed since: other graders'
+
+    Returns:
+        One line; empty for the first run.
+    """
+    history = row.history
+    if history is None or (history.alike == 1 and history.before is None):
+        return ""
+    past = history.before
+    mark = f"mark {past.mark}, " if past is not None and past.mark else ""
+    value = "" if past is None or past.value is None else f" ({mark}{past.value:.3g})"
+    before = "" if past is None else f"{past.verdict}{value}"
+    runs = f"{row.verdict} since {history.since} ({history.alike} runs)"
+    text = f"{runs}{f', before that {before}' if before else ''}" if history.since else ""
+    if past is not None and not text:
+        text = f"{before} in the last run, of {past.day}"
+    return text + (f"; changed since: {', '.join(history.changes)}" if history.changes else "")
+
+
+def turns(rows: Sequence[ThresholdResult]) -> str:
+    """Return which verdicts on a model are worse or better than in the last run; empty for the first run."""
+    histories = [row.history for row in rows if row.history is not None]
+    if not any(history.alike > 1 or history.before for history in histories):
+        return ""
+    words: dict[str, list[str]] = {"worse": [], "better": []}
+    for row in rows:
+        past = None if row.history is None or row.history.alike > 1 else row.history.before
+        if past is not None:
+            direction = "worse" if _VERDICTS.index(row.verdict) > _VERDICTS.index(past.verdict) else "better"
+            words[direction].append(f"{row.threshold} ({past.verdict} to {row.verdict})")
+    parts = [f"{direction} than in the last run: {_first(titles)}" for direction, titles in words.items() if titles]
+    return "; ".join(parts) or "no verdict has changed since the last run"
+
+
+def _first(titles: Sequence[str]) -> str:
+    more = len(titles) - _MOST_TITLES
+    return f"{'; '.join(titles[:_MOST_TITLES])}{f'; and {more} more' * (more > 0)}"
 
 
 def drift(row: ThresholdResult) -> str:

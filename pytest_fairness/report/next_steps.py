@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.core.causes import MOST_CAUSES, ONLY_THESE
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.lazy_patterns import lazy_pattern
-from pytest_fairness.core.messages import OUT_OF_REACH
+from pytest_fairness.core.limits import OUT_OF_REACH
 from pytest_fairness.report.release import MOST_SLICES
 
 if TYPE_CHECKING:

@@ -348,13 +348,15 @@ def _settings() -> Iterator[WrongInput]:
         ("assumptions", ASSUMPTIONS),
         ("prices", {"mini": PRICES}),
         ("data", {"hiring": DATA}),
+        ("owners", {"hiring": ("3", '""', '"a\\nb"')}),
     ):
         for key, values in wrong.items():
             for value in values:
                 yield _lines("pyproject.toml", _TOOL.format(table), key, value, _project)
     tool = "[tool.other]\na = 1\n[tool.pytest-fairness]\n@\n"
     for key, value in (
-        *((key, "3") for key in ("evidence", "prices", "assumptions", "data")), ("evidence", "[]"), ("evidence", '""')
+        *((key, "3") for key in ("evidence", "prices", "assumptions", "data", "owners")),
+        ("evidence", "[]"), ("evidence", '""'),
     ):  # fmt: skip
         yield _lines("pyproject.toml", tool, key, value, _project)
     for key, value in (("tresholds", "{}"), ("thresholds", "3")):

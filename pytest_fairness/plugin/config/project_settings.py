@@ -1,4 +1,4 @@
-"""Settings of a project that no option has: prices, assumptions, data folders and evidence in ``pyproject.toml``."""
+"""Settings of a project in ``pyproject.toml`` that no option has: prices, assumptions, data, owners and evidence."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.field_readers import number, text_of
+from pytest_fairness.core.field_readers import line_of_text, number, text_of
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.pyproject import TOOL, Pyproject
 from pytest_fairness.core.serialization import Reader, read_fields
 
-EVIDENCE, PRICES, ASSUMPTIONS, DATA = KEYS = ("evidence", "prices", "assumptions", "data")
+EVIDENCE, PRICES, ASSUMPTIONS, DATA, OWNERS = KEYS = ("evidence", "prices", "assumptions", "data", "owners")
 _DEFAULT = "default"
 """The key of the price of every model without one of its own."""
 _PRICE = "a table such as {input = 1.25, output = 10}, USD per million tokens"
@@ -68,6 +68,8 @@ class ProjectSettings:
     """`DEFAULT_ASSUMPTIONS` with those of the project; ``calls_per_second`` only if it has any."""
     data: DataLocations = field(default_factory=DataLocations)
     """The data folder of each suite; ``hub`` or ``hub@COMMIT`` for its data set of the hub."""
+    owners: Mapping[str, str] = field(default_factory=dict)
+    """The owner of each suite: a person or a team."""
     evidence: Path | None = None
     """A file with clauses of laws and standards besides those of this package."""
 
@@ -105,6 +107,7 @@ def read_project_settings(root: Path, invocation: Path) -> ProjectSettings:
         {"" if model == _DEFAULT else model: price for model, price in prices.items()},
         DEFAULT_ASSUMPTIONS | _read_table(file, ASSUMPTIONS, None, "rate = 0.5 below it"),
         folders,
+        _read_table(file, OWNERS, line_of_text, 'SUITE = "NAME" below it'),
         None if evidence is None else root / Path(evidence).expanduser(),
     )
 

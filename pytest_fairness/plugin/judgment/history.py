@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.decisions import OPERATORS
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.formatting import format_bound
+from pytest_fairness.core.history_results import EarlierVerdict, HistoryResult
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.threshold_results import LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
@@ -59,6 +61,34 @@ def read_history(result: ThresholdResult, earlier: Sequence[PastResult]) -> Hist
         for other in comparable
     )
     return History(len(comparable), len(comparable) - inside)
+
+
+def history_result(result: ThresholdResult, history: History, earlier: Sequence[PastResult]) -> HistoryResult:
+    """Return the history of a threshold as its result has it, from the earlier runs of a sample like its own."""
+    from pytest_fairness.report.history.series import changes, day_of
+
+    judged = [
+        past
+        for past in earlier
+        if past.result.verdict in (*_JUDGED, "invalid") and list(past.result.restricted) == list(result.restricted)
+    ]
+    alike = list(takewhile(lambda past: past.result.verdict == result.verdict, reversed(judged)))
+    other = judged[-1 - len(alike)] if len(judged) > len(alike) else None
+    before = other and EarlierVerdict(
+        run=other.run,
+        day=day_of(other),
+        verdict=other.result.verdict,
+        mark=other.result.estimate.mark,
+        value=other.result.estimate.value,
+    )
+    return HistoryResult(
+        runs=history.runs,
+        outside=history.outside,
+        alike=1 + len(alike),
+        since=day_of(alike[-1]) if alike else "",
+        before=before,
+        changes=[change.what for change in changes(judged[-1].result, result)] if judged else [],
+    )
 
 
 def question_identity(result: ThresholdResult) -> tuple[object, ...]:

@@ -96,6 +96,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "probe": measured.probe.id,
         "threshold": threshold_title(item),
         "harm": measured.probe.harm,
+        "owner": item.config.stash[SESSION].settings.project.owners.get(measured.probe.suite, ""),
         "model": measured.subject.name,
         "location": location(item, judgment.failure),
         "verdict": judgment.verdict.value,

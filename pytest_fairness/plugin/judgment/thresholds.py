@@ -17,7 +17,6 @@ from pytest_fairness.core.causes import cause_sentences
 from pytest_fairness.core.decisions import Verdict, is_library
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import counted
-from pytest_fairness.core.history_results import HistoryResult
 from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.threshold_results import MetricResult, ThresholdResult
@@ -28,7 +27,7 @@ from pytest_fairness.plugin.config.profiles import smallest_sample
 from pytest_fairness.plugin.judgment.causes import find_threshold_causes
 from pytest_fairness.plugin.judgment.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.judgment.flaky_marks import marked_acceptance
-from pytest_fairness.plugin.judgment.history import JudgedRuns, read_history
+from pytest_fairness.plugin.judgment.history import JudgedRuns, history_result, read_history
 from pytest_fairness.plugin.judgment.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.plugin.probes.mark_arguments import FlakyMark
 from pytest_fairness.plugin.probes.markers import flaky_mark
@@ -204,8 +203,9 @@ def finish_threshold(
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     result = replace(_checked_row(item, judgment, measured, message, runs), causes=causes)
-    history = read_history(result, runs.results if runs is not None else ())
-    result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
+    earlier = runs.results if runs is not None else ()
+    history = read_history(result, earlier)
+    result = replace(result, history=history_result(result, history, earlier))
     if isinstance(baseline := item.funcargs.get("baseline"), LazyBaseline):
         result = replace(result, drift=baseline.drift(result))
     if influences := get_influences(judgment):

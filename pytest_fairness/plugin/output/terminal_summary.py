@@ -119,8 +119,8 @@ def _release_lines(
     step = next_steps.next_step(release, rows)
     for line in wrap_text(f"next: {step}", width) if step else ():
         yield line, {}
-    for line in wrap_text(phrases.first_run(rows), width):
-        yield line, {}
+    for text in (phrases.first_run(rows), findings.turns(rows)):
+        yield from ((line, {}) for line in wrap_text(text, width))
     beginnings = tuple(begin.removeprefix("invalid: ") for begin in _beginnings(causes))
     shown = [
         texts for texts in next_steps.causes(release) if not texts[0].startswith(beginnings) and texts[0] not in step
@@ -203,7 +203,7 @@ def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
         yield f"see above: {phrases.invalid_reason(row)}"
     if row.verdict in ("unfair", "undecided"):
         yield findings.finding(row)
-        yield findings.doubt(row)
+        yield from findings.details(row)
     elif rates := phrases.unjudged_tallies(row) or (phrases.base_rates(row) if row.verdict == "fair" else ""):
         yield rates
     if row.verdict == "undecided":

@@ -99,8 +99,11 @@ def _releases(results: RunResults) -> Iterator[str]:
     yield ""
     for line in results.release:
         yield f"- **{escape(names.introduce(line.model) or 'no model')}**: {escape(sentence(line))}"
-        if step := next_steps.next_step(line, [row for row in results.thresholds if row.model == line.model]):
+        rows = [row for row in results.thresholds if row.model == line.model]
+        if step := next_steps.next_step(line, rows):
             yield f"  - next: {escape(step)}"
+        if turns := findings.turns(rows):
+            yield f"  - {escape(turns)}"
         for finding, example, remedy in next_steps.causes(line):
             yield f"  - {escape(finding)}{f', for example {escape(example)}' if example else ''}"
             if remedy:
@@ -193,7 +196,7 @@ def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
     where = f"{_suite_and_model(row)}{_outcome(row)}"
     if (finding := findings.finding(row)) and row.verdict in findings.CLAIMS:
         claim = f"{findings.CLAIMS[row.verdict]}: {claims[0]}{f' ({where})' if where else ''}"
-        lines = [f"- **{escape(finding)}**", claim, findings.doubt(row)]
+        lines = [f"- **{escape(finding)}**", claim, *map(escape, findings.details(row))]
     else:
         lines = [f"- {', '.join(f'**{claim}**' for claim in claims)}", where]
     if row.verdict == "invalid":

@@ -214,6 +214,7 @@ def _model(
         "release": line,
         "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
         "counts": counts(line),
+        "turns": escape_controls(findings.turns(own)),
         # Only the examples of unfair thresholds stand on the page; a remedy may name the report as well.
         "next": next_steps.next_step(line, own).partition(next_steps.IN_REPORT if line.verdict == "unfair" else "\n"),
         "causes": [

@@ -57,8 +57,8 @@ class ThresholdSection:
     model: str
     statement: str
     finding: str
-    doubt: str
-    """That it may be unfair by chance; empty where it is certain."""
+    details: Sequence[str]
+    """The sentences below the finding: chance, history, owner."""
     tallies: str
     own: str
     advice: str
@@ -116,7 +116,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         model,
         statement(row),
         findings.finding(row),
-        findings.doubt(row),
+        findings.details(row),
         phrases.unjudged_tallies(row) or phrases.tallies(row),
         ". ".join(filter(None, [*phrases.evaluation_remarks(row), phrases.without_group(row), *_decision(row)])),
         row.advice,
