@@ -74,13 +74,11 @@ def history_result(result: ThresholdResult, history: History, earlier: Sequence[
     ]
     alike = list(takewhile(lambda past: past.result.verdict == result.verdict, reversed(judged)))
     other = judged[-1 - len(alike)] if len(judged) > len(alike) else None
-    before = other and EarlierVerdict(
-        run=other.run,
-        day=day_of(other),
-        verdict=other.result.verdict,
-        mark=other.result.estimate.mark,
-        value=other.result.estimate.value,
-    )
+    before = None
+    if other is not None:
+        row = other.result
+        mark, value = row.estimate.mark, row.estimate.value
+        before = EarlierVerdict(run=other.run, day=day_of(other), verdict=row.verdict, mark=mark, value=value)
     return HistoryResult(
         runs=history.runs,
         outside=history.outside,
