@@ -142,6 +142,7 @@ def test_plan_counts_and_judges_the_wordings(project: Project) -> None:
     write(project, count=12)
     output = shown(project.run("--fairness-plan", "--fairness-report=none"))
     assert "36 calls" in output
+    assert "times" not in output  # no gap is planted: pairs of prompts are no groups
     assert "Few decisions flip with the name" in output
     assert not project.calls()
 

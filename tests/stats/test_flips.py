@@ -12,7 +12,9 @@ from pytest_fairness import Answer, FairnessError, Grade, GradedAttempt, Measure
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.placebos import with_placebos
 from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.counterfactual import find_confounds
 from pytest_fairness.stats.flips import pair_groups, pair_wordings
+from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from tests.benchmarks.flips import BOUND, Design, draws
@@ -20,6 +22,7 @@ from tests.benchmarks.flips import BOUND, Design, draws
 Rows = list[dict[str, Any]]
 Answers = Callable[[int, str, int], Any]
 WORDINGS = 2
+PEOPLE = {"f": "woman", "m": "man"}
 
 
 def rows(answer: Answers, *, items: int = 100, reworded: Callable[[int], bool] = lambda _: True) -> Rows:
@@ -125,6 +128,28 @@ def test_ungraded_groups_are_not_fair() -> None:
         return None if group == "m" and item % 5 == 0 else item % 2 == 0
 
     assert verdict(measure(rows(refuses))) == "invalid"
+
+
+def test_one_of_three_groups_that_refuses_is_not_fair() -> None:
+    """Check 12% of one group, which are 8% of all pairs: under the tenth that may be ungraded."""
+    table = [
+        row | {"sex": sex, "yes": None if sex == "x" and row["item"] % 100 < 12 else True}
+        for row in rows(by_group, items=200)
+        for sex in ([row["sex"], "x"] if row["wording"] == "" else [row["sex"]])
+    ]
+    assert "of x are ungraded" in measure(table).flips("yes", by="sex").suspect
+
+
+def test_more_items_are_advised_only_above_the_placebo() -> None:
+    def wild(item: int, group: str, wording: int) -> bool:
+        return bool((item + wording) % 2) if wording else by_group(item, group, wording)
+
+    limit = find_limit(measure(rows(wild)).flips("yes", by="sex"), [0.1])
+    assert limit is not None
+    assert (limit.kind, limit.needs) == ("placebo", None)
+    slightly = find_limit(measure(rows(by_group, items=30)).flips("yes", by="sex"), [0.1])
+    assert slightly is not None
+    assert slightly.kind == "size"
 
 
 def test_flips_need_a_placebo() -> None:
@@ -278,7 +303,7 @@ def test_names_that_recur_widen_the_interval() -> None:
     """Two names of ten make their items flip: by items alone the rate would seem better known than it is."""
 
     def prompts(item: int) -> list[Prompt]:
-        return [_prompt(item, group, name=f"{group}{item % 5}") for group in "fm"]
+        return [_prompt(item, "f", name=f"f{item % 5}"), _prompt(item, "m", name=f"m{item}")]
 
     def answer(prompt: Prompt) -> bool:
         return prompt.metadata["name"] in ("f0", "f1")
@@ -287,8 +312,7 @@ def test_names_that_recur_widen_the_interval() -> None:
     by_item, crossed = Measured(attempts), Measured(attempts, crossed="name")
     plain, wide = (one.flips("yes", by="sex") for one in (by_item, crossed))
     assert plain.value == wide.value == pytest.approx(0.4)
-    assert wide.low < plain.low
-    assert wide.high > plain.high
+    assert wide.high - wide.low > 1.5 * (plain.high - plain.low)
 
 
 def _judge(measured: Measured, slices: tuple[str, ...] = ()) -> str:
@@ -335,3 +359,14 @@ def test_resampled_runs_have_their_placebos() -> None:
 def test_negated_flips_keep_the_placebo() -> None:
     assert (-measure(rows(by_wording)).flips("yes", by="sex")).decide(">=", -0.1).value == "undecided"
     assert (-measure(rows(by_group)).flips("yes", by="sex")).decide(">=", -0.1).value == "unfair"
+
+
+def test_other_wordings_are_no_confound() -> None:
+    items = [
+        ProbeItem(
+            f"{item}", [Prompt(f"Case {item} of a {word}. Approve?", {"sex": sex}) for sex, word in PEOPLE.items()]
+        )
+        for item in range(40)
+    ]
+    placed = with_placebos(items, lambda prompt: [f"{prompt.text} {'Please. ' * 20}"] if "woman" in prompt.text else [])
+    assert find_confounds(placed) == find_confounds(items) == []
