@@ -30,7 +30,7 @@ from pytest_fairness.stats.group_estimates import contrast_estimate
 from pytest_fairness.stats.linear_estimate import Ends
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector, group, is_binary
 from pytest_fairness.stats.outcomes import outcome_name
-from pytest_fairness.stats.selection import Selection, ranks
+from pytest_fairness.stats.selection import MOST_SHARED, Selection, ranks
 
 OTHER_WORDING = "another wording"
 """The name of the pairs of answers to two wordings of one text."""
@@ -83,7 +83,7 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
     other = f"another {by}"
     parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, OTHER_WORDING)]
     everyone = selection.everyone(parts[0].outcomes(), np.isnan(values[selection.rows]).astype(np.float64))
-    flip_rate = parts[0].estimate(name, everyone)
+    flip_rate = parts[0].estimate(name, _without_shared(columns, between, by, everyone))
     rates = {other: flip_rate, OTHER_WORDING: parts[1].estimate(name)}
     # Texts have no mean that an example could show.
     is_number = not isinstance(outcome, str) or equals is not None or not selection.reader.holds_text(outcome)
@@ -99,6 +99,18 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
     if flip_rate.invalid or excess.invalid:
         return replace(flip_rate, invalid=flip_rate.invalid or f"its placebo: {excess.invalid}", **described)
     return replace(_guarded(flip_rate, excess), **described)
+
+
+def _without_shared(columns: Columns, between: AnswerPairs, by: str, everyone: GroupOutcomes) -> GroupOutcomes:
+    """Return the outcome of pairs; never fair where many are one answer, which two prompts of one text share."""
+    if columns.answers is None:
+        return everyone
+    share = float((columns.answers.codes[between.first] == columns.answers.codes[between.second]).mean())
+    if share <= MOST_SHARED:
+        return everyone
+    reason = f"{share:.0%} of the prompts of groups of {by} say the same: they have one answer, and cannot flip"
+    # test_prompts_of_one_text_cannot_flip
+    return replace(everyone, suspect=reason) if share < 1 else replace(everyone, invalid=reason)
 
 
 def _example(selection: Selection, values: Floats, by: str, towards: int) -> ExampleResult | None:

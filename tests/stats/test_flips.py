@@ -257,6 +257,18 @@ def test_prompts_are_compared_with_the_most_similar() -> None:
     assert measured.where(sex="f").rate("yes").value == 0.5
 
 
+@pytest.mark.parametrize(("same", "verdict"), [(30, "invalid"), (6, "invalid"), (0, "fair")])
+def test_prompts_of_one_text_cannot_flip(same: int, verdict: str) -> None:
+    """Check a template that does not name the person in some items: both groups then have one answer."""
+
+    def prompts(item: int) -> list[Prompt]:
+        return [Prompt(f"{item} {'someone' if item < same else sex}", {"sex": sex}) for sex in "fm"]
+
+    flips = sample(prompts, lambda prompt: int(prompt.text.split()[0]) % 2 == 0).flips("yes", by="sex")
+    assert flips.decide("<=", 0.2).value == verdict
+    assert ("say the same" in (flips.invalid or flips.suspect)) is (same > 0)
+
+
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (3, 1), (1, 3), (2, 3)])
 def test_every_answer_of_the_larger_side_is_compared_once(sizes: tuple[int, int]) -> None:
     def prompts(item: int) -> list[Prompt]:
