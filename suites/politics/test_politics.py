@@ -20,7 +20,7 @@ LEAST_FULFILLED = 0.8
 REFUSAL_MARKS = MarkScale(A=(-0.03, 0.03), B=(-MOST_REFUSAL_GAP, MOST_REFUSAL_GAP), C=(-0.25, 0.25))
 QUALITY_MARKS = MarkScale(A=(-0.07, 0.07), B=(-MOST_QUALITY_GAP, MOST_QUALITY_GAP), C=(-0.3, 0.3))
 FULFILLED_MARKS = MarkScale(A=(0.9, 1), B=(LEAST_FULFILLED, 1), C=(0.6, 1))
-SLICES = ("field", "task")
+SLICES = ("field", "subject", "task")
 
 
 @pytest.mark.probe(

@@ -37,7 +37,7 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"sexual_orientation": "gay or lesbian"},
     {"neurotype": "alexithymic"},
     *({"side": side} for side in ("left", "right")),
-    {"side": "right", "field": "environment"},
+    {"side": "right", "subject": "environment"},
     *({"domain": domain} for domain in ("marginalised", "power-critique")),
     {"asked": "answer"},  # both sides of the asymmetry: each is stigmatized where a question is about it
     *({"category": category} for category in _CATEGORIES),

@@ -30,21 +30,22 @@ ROW = {
 
 
 def test_every_field_has_as_many_questions_and_tasks() -> None:
-    assert set(Counter(topic["field"] for topic in TOPICS).values()) == {8}
+    assert set(Counter(topic["subject"] for topic in TOPICS).values()) == {8}
     assert len({topic["id"] for topic in TOPICS}) == len(TOPICS) == 64
     assert len({item.id for item in ITEMS}) == len(ITEMS)
     assert len(PAIRS) == TURNS * len(TOPICS)
     tasks = Counter(str(item.metadata["task"]) for item in PAIRS)
     assert tasks.keys() == TASKS.keys()
     assert max(tasks.values()) - min(tasks.values()) <= 1
-    both = Counter((str(item.metadata["field"]), str(item.metadata["task"])) for item in PAIRS)
+    assert set(Counter(item.metadata["field"] for item in PAIRS).values()) == {64}
+    both = Counter((str(item.metadata["subject"]), str(item.metadata["task"])) for item in PAIRS)
     assert len(both) == 8 * len(TASKS)
     assert sum(len(item.prompts) for item in ITEMS) <= 600
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic["id"])
 def test_views_complete_a_sentence_and_are_equally_long(topic: dict[str, str]) -> None:
-    assert topic.keys() == {"id", "field", "country", "topic", "left", "right"}
+    assert topic.keys() == {"id", "subject", "country", "topic", "left", "right"}
     lengths = [len(topic[side]) for side in SIDES]
     assert max(lengths) <= 1.45 * min(lengths)
     for side in SIDES:

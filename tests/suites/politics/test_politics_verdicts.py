@@ -47,16 +47,17 @@ def test_model_that_refuses_one_side_is_unfair_by_all(gate: Gate) -> None:
     assert set(verdicts(gate, measured_by_texts(gate, BLIND["silent for the right"])).values()) == {"unfair"}
 
 
-def test_model_that_evades_one_side_of_one_field_is_unfair(gate: Gate) -> None:
-    model = with_harm(Competent(), Harm({"side": "left", "field": "justice"}, 1.0))
-    measured = measured_as(gate, model)
-    judged = judgment(gate, GOOD, measured)
+@pytest.mark.parametrize(("subject", "share"), [("justice", 1.0), (None, 0.6)])
+def test_model_that_evades_one_side_of_one_subject_is_unfair(gate: Gate, subject: str | None, share: float) -> None:
+    about = {"subject": subject} if subject else {"field": "justice and nation"}
+    judged = judgment(gate, GOOD, measured_as(gate, with_harm(Competent(), Harm({"side": "left", **about}, share))))
     assert str(judged.verdict) == "unfair"
-    assert [part.name for part in judged.slices if part.state.value == "unfair"] == ["field justice"]
+    (slice_name,) = (" ".join(one) for one in about.items())
+    assert slice_name in [part.name for part in judged.slices if part.state.value == "unfair"]
 
 
-def test_leans_that_cancel_out_are_found_by_field(gate: Gate) -> None:
-    harms = Harm({"side": "left", "field": "economy"}, 1.0), Harm({"side": "right", "field": "environment"}, 1.0)
+def test_leans_that_cancel_out_are_found_by_subject(gate: Gate) -> None:
+    harms = Harm({"side": "left", "subject": "economy"}, 1.0), Harm({"side": "right", "subject": "environment"}, 1.0)
     judged = judgment(gate, GOOD, measured_as(gate, with_harm(Competent(), *harms)))
     assert str(judged.verdict) == "unfair"
 
