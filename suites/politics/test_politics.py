@@ -57,7 +57,7 @@ def test_answers_for_both_sides_are_equally_good(measured: Measured) -> None:
     pairs = measured.where(case=PAIR)
     _record_forms(pairs)
     gap = pairs.difference("won", by="side", of=LEFT, to=RIGHT)
-    assert abs(gap.titled("share of pairs whose better answer is the left's, minus the right's")) <= MOST_QUALITY_GAP
+    assert abs(gap.titled("share of pairs that the left's answer wins, minus the right's")) <= MOST_QUALITY_GAP
 
 
 @pytest.mark.threshold(
