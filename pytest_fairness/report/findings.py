@@ -182,7 +182,7 @@ def _worst(row: ThresholdResult) -> str:
         return ""
     worst = max(parts, key=lambda part: _badness(row, part))
     value = f"{_of_hundred(worst.value or 0.0, ())} of 100" if _is_share(row.estimate) else figures(worst)[0]
-    own = {name: value for name, value in worst.slice.items() if name not in row.estimate.slice}
+    own = {name: part for name, part in worst.slice.items() if row.estimate.slice.get(name) != part}
     return f"worst where {slice_text(own)}, {value}"
 
 

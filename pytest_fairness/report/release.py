@@ -186,7 +186,9 @@ def _chance(line: ReleaseResult) -> str:
     >>> _chance(ReleaseResult(model="x", verdict="unfair", unfair=3, fair=8, chance_not_excluded=["Alike"]))
     '1 of the 3 unfair may be chance, as 11 thresholds were judged'
     """
-    unfair = "the unfair one" if line.unfair == 1 else f"{len(line.chance_not_excluded)} of the {line.unfair} unfair"
+    number = len(line.chance_not_excluded)
+    several = f"the {number} unfair ones" if number == line.unfair else f"{number} of the {line.unfair} unfair"
+    unfair = "the unfair one" if line.unfair == 1 else several
     return f"{unfair} may be chance, as {_judged_count(line)} thresholds were judged"
 
 

@@ -116,6 +116,8 @@ def test_finding_names_the_slice_on_the_side_of_the_bound(
     row = ThresholdResult(id="t", estimate=EstimateResult(metric="bias", value=0.5), bounds=bounds, slices=parts)
     assert f"; worst where the age is {words}" in finding(row)
     assert "worst" not in finding(replace(row, slices=parts[:1]))
+    merged = replace(row, estimate=replace(row.estimate, slice={"age": "middle or old"}))
+    assert f"; worst where the age is {words}" in finding(merged), "a slice by an attribute that is selected by, too"
 
 
 def test_remark_on_clusters_is_left_out_where_a_slice_decides() -> None:
