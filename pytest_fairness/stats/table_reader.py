@@ -6,6 +6,7 @@ import csv
 import math
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -305,6 +306,8 @@ def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
 def _grade(value: Any) -> Grade:
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
+    if isinstance(value, Decimal):
+        value = float(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Grade.none("unparsed", "empty in the table")
     if isinstance(value, float | int) and not abs(value) <= sys.float_info.max:

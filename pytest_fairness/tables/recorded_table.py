@@ -23,6 +23,7 @@ from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
 from pytest_fairness.core.written_numbers import plain_number
 from pytest_fairness.stats import table_columns, table_reader
+from pytest_fairness.stats.table_reader import ExtremesOf
 from pytest_fairness.tables.recorded_answers import ACTIONS, UNGRADED
 
 Scores = Mapping[str, Any]
@@ -42,8 +43,9 @@ class RecordedTable:
         source: The column of templates, where several items share one: intervals then cluster by it.
         grades: The columns that are grades; default: all whose values are numbers, or true or false. The other columns
             are for slices (``where``). Empty cells are ungraded.
-        extremes: The lowest and the highest value of a grade that has others than 0 to 1: ``{"rating": (1, 7)}``.
-            Without them ratings that are all 1 are read as events, and an ungraded one makes a threshold *invalid*.
+        extremes: The lowest and the highest value of a grade that has others than 0 to 1, ``{"rating": (1, 7)}``, or a
+            function of a row's prompt. Without them ratings that are all 1 are read as events, and an ungraded one
+            makes a threshold *invalid*.
         model: The name of the model that has answered, as reports show it; default: the value of ``select``, if it
             has one.
         actions: Graders of calls of tools by grade, such as `CalledTool`; the calls are in the column ``actions``.
@@ -71,7 +73,7 @@ class RecordedTable:
         groups: Sequence[str] = (),
         source: str | None = None,
         grades: Sequence[str] | None = None,
-        extremes: Mapping[str, Sequence[float]] | None = None,
+        extremes: Mapping[str, ExtremesOf] | None = None,
         model: str | None = None,
         actions: Mapping[str, Grader] | None = None,
         tools: Sequence[str | Tool] = (),
@@ -93,6 +95,7 @@ class RecordedTable:
         self._item, self._source = item, source
         self._groups = list(groups)
         self._grades = None if grades is None else list(grades)
+        table_reader.read_extremes(extremes)
         self._extremes = dict(extremes or {})
 
     @property
@@ -322,7 +325,8 @@ class RecordedScore:
     Args:
         column: The column.
         scores: The scores of each row, by the text of its prompt.
-        extremes: The values that an ungraded row could have had; None where that is not known.
+        extremes: The values that an ungraded row could have had, or a function of its prompt; None where that is not
+            known.
         reasons: Why rows are ungraded, by the text of their prompts, where the table says so.
     """
 
@@ -332,12 +336,14 @@ class RecordedScore:
         self,
         column: str,
         scores: Mapping[str, Scores],
-        extremes: Sequence[float] | None = None,
+        extremes: ExtremesOf | None = None,
         reasons: Mapping[str, str] | None = None,
     ) -> None:
         self.column, self._scores, self._reasons = column, scores, reasons or {}
         self.fingerprint = f"RecordedScore({column!r}) v1"
-        if extremes is not None:
+        if callable(extremes):
+            self.extremes_for = extremes
+        elif extremes is not None:
             self.extremes = tuple(extremes)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import FairnessError, Measured
+from pytest_fairness.extending import extremes_of
 from pytest_fairness.graders import CalledTool
 from pytest_fairness.tables import RecordedTable
 from tests.helpers.fork_server import ForkedWorkers
@@ -254,3 +255,13 @@ def test_table_without_thresholds_is_measured_row_by_row(pytester: pytest.Pytest
     (folder / "screening.probe.yaml").write_text(declared, encoding="utf-8")
     result = pytester.runpytest_inprocess(*ALONE, "--fairness-report=none")
     result.stdout.fnmatch_lines(["*nothing was judged: no threshold was collected*", "*40 measured in *"])
+
+
+@pytest.mark.parametrize("extremes", [(1, 7), lambda prompt: (1, 7)])
+def test_extremes_have_the_form_that_a_sample_takes(folder: Path, extremes: Any) -> None:
+    table = RecordedTable("scores.jsonl", item="sample", groups=["gender"], extremes={"tone": extremes})
+    bounds = extremes_of(table.arguments["grade"]["tone"])
+    assert bounds is not None
+    assert bounds(table.arguments["items"]()[0].prompts[0]) == (1, 7)
+    with pytest.raises(FairnessError, match="extremes of 'tone' are 5: give a pair"):
+        RecordedTable("scores.jsonl", item="sample", extremes={"tone": 5})  # type: ignore[dict-item]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pandas
@@ -109,3 +110,9 @@ def test_pair_declares_extremes_of_attempts_and_rows_alike() -> None:
     assert of_attempts.mean("score").high == of_table.mean("score").high
     with pytest.raises(FairnessError, match=r"extremes of 'score' are 5: give a pair, as in \(1, 5\)"):
         Measured(of_table.selection.columns.attempts, extremes={"score": 5})  # type: ignore[dict-item]
+
+
+def test_decimals_are_numbers() -> None:
+    """Regression: a column of money in a database is one of decimals, which no metric read."""
+    table = pyarrow.table({"item": list(range(60)), "raise": [Decimal(n % 5) for n in range(60)]})
+    assert Measured.from_table(table, item="item", groups=[]).mean("raise").value == 2.0

@@ -208,7 +208,7 @@ def test_empty_rows_of_a_table_are_left_out(tmp_path: Path) -> None:
 
 
 def test_words_of_decisions_are_no_part_of_a_list(tmp_path: Path) -> None:
-    """The publisher's table ends four lists by jobs, which would move the middle between their halves."""
+    """Check a table that ends four lists by jobs, as the published one does: they would move the middle."""
     figures = judge(AUDIT, folder(tmp_path, 0.9)).figures
     with (tmp_path / "stimuli.csv").open("a", encoding="utf-8") as file:
         for word in ("clerical workers", "Programmers", "data analysts", "secretaries"):
