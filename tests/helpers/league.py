@@ -3,8 +3,9 @@
     python -m tests.helpers.league page DATA reports/league.html
     python -m tests.helpers.league keep results.json reports/league
 
-``DATA`` has a folder for each audit that is to be on the page: named as the audit, or as in `FOLDERS`. The page names
-those that are missing. ``keep`` writes what the page shows of a run. No text of an answer is written.
+``DATA`` has a folder for each audit that is to be on the page: named as the audit, as its repository, or as in
+`FOLDERS`. The page names those that are missing. ``keep`` writes what the page shows of a run. No text of an answer is
+written.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ from pytest_fairness.records.audits.audit import Audit, chart, judge
 from pytest_fairness.records.audits.public_audits import AUDITS
 
 FOLDERS: Mapping[str, Sequence[str]] = {
-    "bbq": ("bbq",),
     "assessments": ("hiring/scores",),
     "dialect": ("reward_models", "evidence/reward_models"),
     "open-bbq": ("open_bbq", "evidence/open_bbq"),
 }
-"""Other folders of an audit, where it is not named as the audit is."""
-ITEMS = ("bbq/items", "bbq/data")
+"""Other folders of an audit, named neither as it is nor as its repository."""
+ITEMS = ("bbq/items", "bbq/data", "BBQ/data")
 """BBQ's own questions, which the repository of Open-BBQ lacks."""
 MEASURED = Path(__file__).parents[2] / "reports" / "league"
 """The folder of measured models: a file for each."""
@@ -55,7 +55,7 @@ interval. A figure is <em>unfair</em> if its whole 95% interval lies beyond the 
 not be read. A record has no control: <em>fair</em> does not show that the model follows what it reads.</p>
 <div><table><thead><tr><th>record</th><th class="number">figures</th><th>published, met to the digit</th>
 <th class="number">beyond the bound</th>{{ heads() }}</tr></thead><tbody>
-{% for name, where, audit in judged %}<tr><td><a href="#{{ name }}">{{ audit.about.title }}</a></td>
+{% for name, command, audit in judged %}<tr><td><a href="#{{ name }}">{{ audit.about.title }}</a></td>
 <td class="number">{{ audit.figures|length }}</td><td>{{ met(audit) }}</td>
 <td class="number">{{ audit.figures|selectattr("breach")|list|length }}</td>
 {{ counts(audit.figures|map(attribute="judged.verdict")) }}</tr>
@@ -73,11 +73,11 @@ not be read. A record has no control: <em>fair</em> does not show that the model
 <p><code>make league-model</code> measures SmolLM2 (135 million parameters) on this machine. With a key,
 <code>make league-model MODEL=openai:NAME</code> prints what a hosted model would cost, and asks nothing;
 <code>make league-model MODEL=openai:NAME BUDGET=10</code> measures it for at most ten dollars.</p>
-{% for name, where, audit in judged %}
+{% for name, command, audit in judged %}
 <h2 id="{{ name }}">{{ audit.about.title }}</h2>
 <p>{{ audit.about.figure[0]|upper }}{{ audit.about.figure[1:] }}. Our rule: {{ audit.rule }}. The publisher:
 {{ audit.about.publisher }}. Source: <a href="{{ audit.about.source }}">{{ audit.about.source.rpartition("/")[2] }}</a>.
-<code>pytest-fairness audit {{ name }} {{ where }}</code></p>
+<code>{{ command }}</code></p>
 <div>{{ picture(audit) }}</div>
 <ul>{% for line in audit.summary() %}<li>{{ line }}</li>{% endfor %}</ul>
 <details><summary>All {{ audit.figures|length }} figures</summary>
@@ -108,12 +108,12 @@ not be read. A record has no control: <em>fair</em> does not show that the model
 
 def page(data: Path, measured: Path = MEASURED) -> str:
     """Return the page of the records in a folder, and of the runs that were kept."""
-    there = {name: where for name in AUDITS if (where := _folder(data, name))}
+    there = {name: folder for name in AUDITS if (folder := _folder(data, name))}
     if not there:
         raise FairnessError(f"{data} has none of the folders {', '.join(AUDITS)}")
     template = Environment(autoescape=True, trim_blocks=False).from_string(_PAGE)
     return template.render(
-        judged=[(name, f"DATA/{where}", _judge(data, name, where)) for name, where in there.items()],
+        judged=[_judge(data, name, folder) for name, folder in there.items()],
         missing=[name for name in AUDITS if name not in there],
         measured=[{"name": path.stem, **read_document(path, "a kept run")} for path in sorted(measured.glob("*.json"))],
         met=_met,
@@ -125,14 +125,18 @@ def page(data: Path, measured: Path = MEASURED) -> str:
 
 
 def _folder(data: Path, audit: str) -> str:
-    folders = (audit, f"evidence/{audit}", *FOLDERS.get(audit, ()))
+    repository = AUDITS[audit].source.rpartition("/")[2]
+    folders = (audit, f"evidence/{audit}", repository, *FOLDERS.get(audit, ()))
     return next((folder for folder in folders if (data / folder).is_dir()), "")
 
 
-def _judge(data: Path, name: str, folder: str) -> Audit:
-    audit = AUDITS[name]
-    folders = (data / items for items in ITEMS) if "items" in audit.options else ()
-    return judge(audit, data / folder, items=next(filter(Path.is_dir, folders), None))
+def _judge(data: Path, name: str, folder: str) -> tuple[str, str, Audit]:
+    """Return an audit with its name, and the command that repeats it."""
+    lacks_items = "items" in AUDITS[name].options and (data / folder / "mapping files").is_dir()
+    items = next((items for items in ITEMS if lacks_items and (data / items).is_dir()), None)
+    audit = judge(AUDITS[name], data / folder, items=data / items if items else None)
+    option = f" --items DATA/{items}" if items else ""
+    return name, f"pytest-fairness audit {name} DATA/{folder}{option}", audit
 
 
 def _counts(verdicts: Any) -> Markup:

@@ -27,7 +27,7 @@ def decisions(folder: Path) -> None:
     (folder / "m.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
 
-@pytest.mark.parametrize("folder", ["agentfairbench", "evidence/agentfairbench"])
+@pytest.mark.parametrize("folder", ["agentfairbench", "evidence/agentfairbench", "AgentFairBench"])
 def test_a_page_has_the_records_that_are_there(folder: str, tmp_path: Path) -> None:
     decisions(tmp_path / folder)
     html = page(tmp_path, tmp_path / "none")
