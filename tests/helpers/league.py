@@ -98,7 +98,8 @@ not be read. A record has no control: <em>fair</em> does not show that the model
 <div><table><thead><tr><th>threshold</th><th class="number">ours</th><th>interval</th><th>bounds</th><th>verdict</th>
 <th>reason</th></tr></thead><tbody>
 {% for row in run.thresholds %}<tr><td>{{ row.suite }}: {{ row.threshold }}</td>
-<td class="number">{{ number(row.estimate) }}</td><td>{{ number(row.low) }} to {{ number(row.high) }}</td>
+<td class="number">{{ number(row.estimate) }}</td><td>{{ number(row.low) }} to {{ number(row.high) }}
+{% if row.confidence %}({{ "%.1f"|format(100 * row.confidence) }}%){% endif %}</td>
 <td>{{ row.bounds }}</td><td class="{{ row.verdict }}">{{ row.verdict }}</td><td>{{ row.reason }}</td></tr>
 {% endfor %}</tbody></table></div>
 {% endfor %}
@@ -173,6 +174,7 @@ def keep(results: Path, folder: Path, command: str) -> Path:
                 "estimate": row.estimate.value,
                 "low": row.estimate.low,
                 "high": row.estimate.high,
+                "confidence": row.estimate.confidence,
                 "bounds": _bounds(row.bounds),
                 "verdict": row.verdict,
                 "reason": row.message.partition(": ")[2].partition(";")[0] if row.verdict == "invalid" else "",
