@@ -81,7 +81,7 @@ class TabularEstimates:
 
     def _rows(self) -> list[EstimateRow]:
         members = self._tabulated()
-        p_values = [math.nan if one.parity is None else one.p_value() for _, one in members]
+        p_values = [math.nan if one.null is None else one.p_value() for _, one in members]
         corrected = iter(holm([p for p in p_values if not math.isnan(p)]))
         return [
             EstimateRow(name or one.title, one, p, math.nan if math.isnan(p) else next(corrected))

@@ -394,6 +394,11 @@ class Estimate(ComparableNumber):
             return Decision.FALSE
         return Decision.UNDECIDED
 
+    @property
+    def null(self) -> float | None:
+        """The value of which `p_value` is by default: that where groups are alike. None of flips: answers vary."""
+        return None if self.kind is MetricKind.FLIPS else self.parity
+
     def p_value(self, value: float | None = None) -> float:
         """Return the two-sided p-value of one value of the metric: for notebooks and scripts.
 
@@ -415,11 +420,12 @@ class Estimate(ComparableNumber):
             where its interval is known at one confidence only.
 
         Raises:
-            FairnessError: No value is given, and the metric compares no groups.
+            FairnessError: No value is given, and the metric compares no groups, or counts flips.
         """
-        null = self.parity if value is None else finite_bound(value)
+        null = self.null if value is None else finite_bound(value)
         if null is None:
-            raise FairnessError(f"{self.title} compares no groups: name the value, as in p_value(0.5)")
+            reason = "a fair model has some" if self.kind is MetricKind.FLIPS else "it compares no groups"
+            raise FairnessError(f"{self.title}: {reason}: name the value, as in p_value(0.5)")
         if self.invalid or self.ends_at is None:
             return math.nan
         return two_sided(self.ends_at, null, self.error)

@@ -140,10 +140,26 @@ def test_p_value_is_that_of_the_textbook() -> None:
 def test_p_value_of_what_cannot_be_known_is_none_or_refused() -> None:
     fixed = Estimate("rate(x)", "rate of x", value=0.5, low=0.4, high=0.6)
     assert math.isnan(fixed.p_value(0.2)), "an interval at one confidence only"
-    with pytest.raises(FairnessError, match=r"rate of x compares no groups: name the value, as in p_value\(0.5\)"):
+    with pytest.raises(FairnessError, match=r"rate of x: it compares no groups: name the value, as in p_value\(0.5\)"):
         fixed.p_value()
     with pytest.raises(FairnessError, match="compared with a finite number"):
         fixed.p_value(math.nan)
+
+
+def test_flips_have_no_p_value_of_none() -> None:
+    """Check that no table claims what holds of every model whose answers vary."""
+    chance = random.Random(2)
+    rows = [
+        {"item": n, "sex": sex, "wording": wording, "ok": chance.random() < 0.7}
+        for n in range(100)
+        for sex in "fm"
+        for wording in ("original", "1")
+    ]
+    flips = Measured.from_rows(rows, item="item", groups=["sex"], placebo="wording").flips("ok", by="sex")
+    assert flips.low > 0
+    assert "| p |" not in flips.to_markdown()
+    with pytest.raises(FairnessError, match="a fair model has some: name the value"):
+        flips.p_value()
 
 
 def test_slices_are_those_of_where_and_correct_claims_of_unfairness() -> None:
