@@ -32,14 +32,19 @@ Cell = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One ranking of résumés, each shown under a name: the order shown, and the answer."""
+    """One ranking of résumés, each shown under a name: the order shown, and the answer.
 
-    run: str
+    >>> ranking = Ranking(("Ada", "Ben", "Cleo"), ("f", "m", "f"), "1. Cleo\\n2. Ben\\n3. Ada")
+    >>> ranking.order, ranking.ahead("f", "m")
+    ([2, 1, 0], 0.5)
+    """
+
     names: tuple[str, ...]
     groups: tuple[str, ...]
-    cvs: tuple[str, ...] | None
-    """The résumé under each name; None where the record does not have it."""
     answer: str
+    run: str = ""
+    cvs: tuple[str, ...] | None = None
+    """The résumé under each name; None where the record does not have it."""
 
     @property
     def order(self) -> list[int]:
@@ -56,6 +61,31 @@ class Ranking:
     def missing(self) -> int:
         """The number of names that the answer does not hold."""
         return sum(name.lower() not in self.answer.lower() for name in self.names)
+
+    def ahead(self, of: str, to: str | None = None) -> float:
+        """Return the share of pairs of people of two groups in which that of the first group is ranked ahead.
+
+        Args:
+            of: The first group.
+            to: The other group; None for all others.
+
+        Returns:
+            The share, from 0 to 1; one half where both are ranked alike. Of two groups of four in a ranking of eight
+            the first has the mean rank 6.5 - 4 times the share.
+
+        Raises:
+            FairnessError: A group has no member.
+        """
+        order = self.order
+        pairs = [
+            order.index(first) < order.index(second)
+            for first, group in enumerate(self.groups)
+            for second, other in enumerate(self.groups)
+            if group == of and (other == to or (to is None and other != of))
+        ]
+        if not pairs:
+            raise FairnessError(f"a ranking of {', '.join(self.groups)} does not compare {of} with {to or 'others'}")
+        return sum(pairs) / len(pairs)
 
 
 def recompute(download: Download) -> Recomputed:
@@ -138,7 +168,26 @@ def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
     missing = sum(ranking.missing > 0 for ranking in rankings)
     return (
         f"{', '.join(cell)}: {counted(total, 'run')}; whoever is shown first is ranked first in {shown_first:,} "
-        f"({total / names_shown:,.0f} would be chance); {missing:,} answers lack a name, which is then last"
+        f"({total / names_shown:,.0f} would be chance); {missing:,} answers lack a name, which is then last; "
+        f"of pairs with others {_ahead(rankings)} ahead"
+    )
+
+
+def _ahead(rankings: Sequence[Ranking]) -> str:
+    """Return which group is ranked ahead of others most often, and which least, with intervals by runs."""
+    shares = {}
+    for group in _first_counts(rankings)[0]:
+        rows = [
+            {"run": ranking.run, "ahead": ranking.ahead(group)}
+            for ranking in rankings
+            if group in ranking.groups and len({*ranking.groups}) > 1
+        ]
+        if rows:
+            shares[group] = Measured.from_rows(rows, item="run", groups=[]).mean("ahead")
+    ordered = sorted(shares, key=lambda group: shares[group].value)
+    return " and ".join(
+        f"{group} is in {shares[group].value:.3f} ({shares[group].low:.3f} to {shares[group].high:.3f})"
+        for group in (ordered[0], ordered[-1])
     )
 
 
@@ -219,7 +268,7 @@ def _ranking(run: str, names: object, groups: object, cvs: object, answer: str, 
     if len({name.lower() for name in names}) < len(names):
         raise FairnessError(f"{where}: two résumés have the same name: the answer cannot tell them apart")
     digests = tuple(map(str, cvs)) if isinstance(cvs, list) else None
-    return Ranking(run, tuple(names), tuple(groups), digests, answer)
+    return Ranking(tuple(names), tuple(groups), answer, run, digests)
 
 
 def _published(download: Download) -> dict[tuple[str, str, str], tuple[float, float]]:
