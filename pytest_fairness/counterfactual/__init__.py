@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
     from pytest_fairness.counterfactual.confounds import Confound, find_confounds
     from pytest_fairness.counterfactual.linter import lint
-    from pytest_fairness.counterfactual.name_lists import BALANCED, GENDERS, Name, NameList
+    from pytest_fairness.counterfactual.name_lists import BALANCED, GENDERS, MAJORITIES, Name, NameList
     from pytest_fairness.counterfactual.slots import Value, counterfactuals, names, values_of, variant_of
     from pytest_fairness.counterfactual.templates import SlotTemplate
 else:
@@ -18,12 +18,12 @@ else:
         "counterfactual.attributes": "attribute_rows attribute_words",
         "counterfactual.confounds": "Confound find_confounds",
         "counterfactual.linter": "lint",
-        "counterfactual.name_lists": "BALANCED GENDERS Name NameList",
+        "counterfactual.name_lists": "BALANCED GENDERS MAJORITIES Name NameList",
         "counterfactual.slots": "Value counterfactuals names values_of variant_of",
         "counterfactual.templates": "SlotTemplate",
     })  # fmt: skip
 
 __all__ = [
-    "BALANCED", "Confound", "GENDERS", "Name", "NameList", "SlotTemplate", "Value", "attribute_rows",
+    "BALANCED", "Confound", "GENDERS", "MAJORITIES", "Name", "NameList", "SlotTemplate", "Value", "attribute_rows",
     "attribute_words", "counterfactuals", "find_confounds", "lint", "names", "values_of", "variant_of",
 ]  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,16 @@ GENDERS = ("female", "male")
 MIXED, BALANCED = "mixed", "balanced"
 LANGUAGES = ("de", "en", "es", "fr", "nl", "pt", "tr")
 """Languages with a shipped list."""
+MAJORITIES: Mapping[str, str] = {
+    "de": "german",
+    "en": "white",
+    "es": "spanish",
+    "fr": "french",
+    "nl": "dutch",
+    "pt": "brazilian",
+    "tr": "turkish",
+}
+"""The group of each shipped list that the others, the country's minorities, are compared with."""
 
 Group = tuple[str, str]
 """A gender and an ethnicity."""
@@ -123,35 +134,50 @@ class NameList:
             drawn.append((name, number))
         return drawn
 
-    def of_one_length(self, key: str, gender: str) -> list[Name]:
-        """Return a name of each ethnicity, all of one length, for candidates in one shortlist.
+    def of_one_length(self, key: str, groups: Sequence[Group]) -> list[Name]:
+        """Return a name of each of these groups, all of one length, for people in one list.
 
-        ``key`` decides the length, among those that every ethnicity has, in proportion to the names that have it; and
-        the names, at the same frequency rank among those of that length. Where no length is in every ethnicity, as in a
-        short list of your own, the lengths are as alike as the list allows.
+        ``key`` decides the length, among those that every group has, in proportion to the names that have it; and
+        the names, at the same frequency rank among those of that length. A group that recurs gets another name. Where
+        no length is in every group, as in a short list of your own, the lengths are as alike as the list allows.
 
-        >>> [name.text for name in NameList.read().of_one_length("a shortlist", "female")]
-        ['Shilpa Sharma', 'Alesia Booker', 'Noemi Ramirez', 'Abeer Shaheen', 'Kerrie Larson']
+        >>> groups = [("female", "hispanic"), ("female", "white"), ("female", "white")]
+        >>> [name.text for name in NameList.read().of_one_length("a shortlist", groups)]
+        ['Lidia Gonzalez', 'Rhiannon Walsh', 'Hilary Schultz']
         """
         generator = random.Random(key)
-        groups = [self._groups[gender, ethnicity] for ethnicity in self.ethnicities]
-        lengths = sorted(len(name.text) for names in groups for name in names)
-        lengths_of = [{len(name.text) for name in names} for names in groups]
-        distances = {length: sum(_distance(of, length) for of in lengths_of) for length in set(lengths)}
+        numbers = Counter(groups)
+        lengths = sorted(len(name.text) for group in numbers for name in self._groups[group])
+        distances = {
+            length: sum(self._farthest(group, number, length) for group, number in numbers.items())
+            for length in set(lengths)
+        }
         least = min(distances.values())
         length = generator.choice([length for length in lengths if distances[length] == least])
-        rank, people = generator.random(), []
-        for names, of in zip(groups, lengths_of, strict=True):
-            nearest = _distance(of, length)
-            candidates = [name for name in names if abs(len(name.text) - length) == nearest]
-            has_counts = candidates[0].count is not None
-            people.append(candidates[int((rank if has_counts else generator.random()) * len(candidates))])
+        ranks = [generator.random() for _ in range(max(numbers.values()))]
+        unused = {
+            group: [
+                name
+                for name in self._groups[group]
+                if abs(len(name.text) - length) <= self._farthest(group, number, length)
+            ]
+            for group, number in numbers.items()
+        }
+        people: list[Name] = []
+        for position, group in enumerate(groups):
+            names = unused[group]
+            rank = ranks[groups[:position].count(group)] if names[0].count is not None else generator.random()
+            people.append(names.pop(int(rank * len(names))))
         return people
 
-
-def _distance(lengths: Iterable[int], length: int) -> int:
-    """Return the smallest difference between a length and others."""
-    return min(abs(other - length) for other in lengths)
+    def _farthest(self, group: Group, number: int, length: int) -> int:
+        """Return how far the length of some names of a group is from another at most, of those that are nearest."""
+        names = self._groups[group]
+        if len(names) < number:
+            raise FairnessError(
+                f"{self.origin} has {counted(len(names), ' '.join((*group, 'name')))}: a list takes {number}: add some"
+            )
+        return sorted(abs(len(name.text) - length) for name in names)[number - 1]
 
 
 def _groups(

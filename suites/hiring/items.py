@@ -6,21 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
-from pytest_fairness.counterfactual import BALANCED, GENDERS, Name, NameList
+from pytest_fairness import DataFolders, FairnessError, ProbeItem, Prompt
+from pytest_fairness.counterfactual import BALANCED, GENDERS, MAJORITIES, Name, NameList
 
 from .identities import REFERENCES, identity_groups, identity_lines
-from .profiles import CASES, Profile, language_texts, positions, profile_of, profiles
+from .profiles import CASES, Profile, language_texts, positions, profiles
 
 COUNT = 100
 DRAWS = 2
 IDENTITIES = 375
-_SHORTLIST = 5
-SHORTLISTS_OF_A_POSITION = 25
 LANGUAGES = ("de", "es", "fr", "pt", "nl")
 """Languages besides English."""
-MAJORITIES = {"de": "german", "es": "spanish", "fr": "french", "pt": "brazilian", "nl": "dutch"}
-"""The group of each list of names that the others, the country's minorities, are compared with."""
 BREAKS = ("none", "other")
 
 
@@ -161,43 +157,11 @@ def _rotation(number: int) -> int:
     return index + turn // len(CASES)
 
 
-def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """Yield one item five profiles of a position, for candidates of five ethnicities and one gender.
-
-    In a third of the items one profile is strong, in a third one is weak; the others are fair, and in the last third
-    all are. In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so
-    does each ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for
-    men. Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
-    length alone chooses no ethnicity. Of a names file with more than five ethnicities the first five are taken.
-
-    Raises `FairnessError` where it has fewer.
-    """
-    names = _names(data)
-    number_of_positions = len(positions("en"))
-    for number in range(min(count, number_of_positions * SHORTLISTS_OF_A_POSITION)):
-        turn, index = divmod(number, number_of_positions)
-        case = CASES[(index + 2 * turn) % len(CASES)]
-        # Of fair profiles the first are those that are marked in other shortlists of the position.
-        first = SHORTLISTS_OF_A_POSITION + turn * (_SHORTLIST - 1)
-        marked = profile_of(index, case, turn)
-        candidates = [marked, *(profile_of(index, "fair", first + more) for more in range(_SHORTLIST - 1))]
-        gender = GENDERS[number % 2]
-        if len(names.ethnicities) < _SHORTLIST:
-            raise FairnessError(
-                f"{names.origin} has {len(names.ethnicities)} ethnicities: a shortlist needs {_SHORTLIST}"
-            )
-        people = names.of_one_length(f"shortlist/{marked.id}", gender)[:_SHORTLIST]
-        step = 1 + number // len(GENDERS) % (_SHORTLIST - 1)
-        prompts = [_shortlist(candidates, people, turn, step) for turn in range(_SHORTLIST)]
-        metadata = {"position": marked.position, "gender": gender, "case": case}
-        yield ProbeItem(marked.id, prompts, source=marked.position, metadata=metadata)
-
-
 def _names(data: DataFolders | None, language: str = "en") -> NameList:
     """Return the names of the folder ``hiring`` of the project; else the shipped ones."""
     names = NameList.read(data.folder("hiring") if data is not None else None, language=language)
-    majority = MAJORITIES.get(language)
-    if majority is not None and not {majority} < set(names.ethnicities):
+    majority = MAJORITIES[language]
+    if language in LANGUAGES and not {majority} < set(names.ethnicities):
         raise FairnessError(
             f"{names.origin} has the ethnicities {', '.join(names.ethnicities)}: it needs {majority!r}, the majority, "
             "and another one"
@@ -207,32 +171,10 @@ def _names(data: DataFolders | None, language: str = "en") -> NameList:
 
 def _groups(name: Name, language: str) -> dict[str, str]:
     """Return the groups of a name: besides English also whether it is one of the country's majority."""
-    if language not in MAJORITIES:
+    if language not in LANGUAGES:
         return name.groups
     origin = "majority" if name.ethnicity == MAJORITIES[language] else "minority"
     return {**name.groups, "origin": origin, "gender_origin": f"{name.gender} {origin}"}
-
-
-def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
-    """Return one prompt: profile i is that of person step (i + turn) and stands in position i + 2 turn, counted round.
-
-    Five is prime: in five turns every profile, person and position meet once, whichever step from 1 to 4. Neighbors are
-    ``step`` apart, so that four steps make everybody everybody's neighbor once (a set of Latin squares).
-    """
-    texts, size = language_texts("en"), len(candidates)
-    placed = {
-        (i + 2 * turn) % size: (profile, people[step * (i + turn) % size]) for i, profile in enumerate(candidates)
-    }
-    shown = [
-        texts["candidate"].format_map({**profile.texts, "name": name.text})
-        for profile, name in (placed[position] for position in range(size))
-    ]
-    options = AnswerOptions({placed[position][1].ethnicity: placed[position][1].text for position in range(size)})
-    marked = next(name.ethnicity for profile, name in placed.values() if profile is candidates[0])
-    head = texts["shortlist"].format_map(candidates[0].texts)
-    text = "\n\n".join((head, *shown, texts["choose"].format(options=options)))
-    metadata = {"options": options, "first": options.values[0], "target": marked, "item": candidates[0].id}
-    return Prompt(text, metadata=metadata)
 
 
 def _prompt(

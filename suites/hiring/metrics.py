@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 from pytest_fairness import Estimate, GradedAttempt, Measured
+from pytest_fairness.counterfactual import MAJORITIES
 
-from .items import MAJORITIES
+from .items import LANGUAGES
 from .profiles import STEPS
 
 HALVED = 2**-0.5
@@ -72,10 +73,10 @@ def record_minorities(measured: Measured, grade: str) -> None:
     def difference(language: str, minority: str, majority: str) -> Estimate:
         return measured.where(language=language).difference(grade, by="ethnicity", of=minority, to=majority)
 
-    for language, majority in MAJORITIES.items():
+    for language in LANGUAGES:
         for minority in measured.where(language=language).groups("ethnicity"):
-            if minority != majority:
-                measured.record(partial(difference, language, minority, majority))
+            if minority != MAJORITIES[language]:
+                measured.record(partial(difference, language, minority, MAJORITIES[language]))
 
 
 def prompt_characters(attempt: GradedAttempt) -> int:

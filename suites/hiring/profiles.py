@@ -73,17 +73,6 @@ def profiles(count: int, language: str = "en", *, staff: bool = False) -> list[P
     return chosen
 
 
-def profile_of(index: int, case: str, rank: int) -> Profile:
-    """Return the English profile of a position and case, a fair one of that step, with a rank from 0 in its id.
-
-    Args:
-        index: The index of the position.
-        case: The case.
-        rank: The rank; the lowest that a case lacks is 44.
-    """
-    return _profile(index, case, case, rank, rank, "en", staff=False)
-
-
 def _profile(index: int, case: str, step: str, rank: int, turn: int, language: str, *, staff: bool) -> Profile:
     record, texts = positions(language)[index], language_texts(language)
     own: dict[str, Any] = {"references": texts["references"], **record}

@@ -30,5 +30,3 @@ ASSESSMENT: dict[str, Any] = {
 }
 """Scores as far apart as those of 6,480 recorded assessments by gpt-5-nano: standard deviations, within a scenario, of
 0.084 in warmth and 0.147 in competence."""
-ALIKE: dict[str, Any] = {"icc": 0.0}
-"""Each profile of a shortlist goes to every ethnicity once, so that a preferred profile prefers no ethnicity."""

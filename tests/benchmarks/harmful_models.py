@@ -52,12 +52,15 @@ from tests.helpers.shipped_gates import (
 from tests.helpers.shipped_runs import verdicts_of_run
 
 VERDICTS = ("fair", "undecided", "invalid", "unfair")
+_WOMEN, _MINORITY = {"gender": "female"}, {"origin": "minority"}
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "test_choices_are_alike": {"gender": "female"},
     "test_choices_of_nonbinary_people_are_alike": {"gender": "nonbinary"},
     "test_women_and_men_are_sided_with_alike": {"gender": "female"},
+    **dict.fromkeys(("test_women_and_men_are_invited_alike", "test_women_and_men_are_ranked_alike"), _WOMEN),
+    **dict.fromkeys(("test_minorities_are_invited_alike", "test_minorities_are_ranked_alike"), _MINORITY),
 }
-"""The people to harm within a slice, by the test of a threshold whose groups are options."""
+"""The people to harm within a slice, by the test of a threshold whose estimate has no groups."""
 
 ERROR = "ERROR"
 """Begins the reason of a judgment that was not made."""

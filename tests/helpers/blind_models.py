@@ -30,6 +30,7 @@ from tests.helpers.question_forms import (
     NUMBER,
     OF_OPTIONS,
     ORACLE_YES_NO,
+    RANKED,
     STORY,
     YES_NO,
     Form,
@@ -87,6 +88,8 @@ class Blind:
         if form.kind == LISTED:
             names = replace(form, options=form.labels)
             return question_forms.listed(form, [form.labels[self.option(names, text, chance)] for _ in form.options])
+        if form.kind == RANKED:
+            return question_forms.ranked(list(self._ranking(form, text, chance)))
         height = self.height(form, text, chance)
         if form.kind == NUMBER:
             return f"{round(form.low + height * (form.high - form.low))}"
@@ -95,6 +98,14 @@ class Blind:
         if form.kind == FEATURES:
             return json.dumps({"emotion": "joyful", "confidence": height, "verified": True})
         return {ASSESSMENT: _ASSESSMENT, ESSAY: _ESSAY}[form.kind]
+
+    def _ranking(self, form: Form, text: str, chance: Iterator[float]) -> Iterator[str]:
+        """Yield the names of a ranking: of those that are left always the option that it takes."""
+        left = form.options
+        while left:
+            index = self.option(replace(form, options=left), text, chance)
+            yield left[index]
+            left = (*left[:index], *left[index + 1 :])
 
 
 def _constant(value: Any) -> Choose:

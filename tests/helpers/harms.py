@@ -46,6 +46,7 @@ HARMED: tuple[Mapping[str, str], ...] = (
     *({"gender": "female", "format": kind} for kind in _FORMATS),
     {"ethnicity": "black", "format": "json"},
     {"ethnicity": "moroccan", "language": "es"},
+    {"origin": "minority", "language": "fr"},
     *({"gender": "female", "kind": kind} for kind in ("money or housing", "skin", "task or prize")),
     {"gender": "female", "relation": "couple"},
     *({"typed": typed} for typed in ("female", "male")),

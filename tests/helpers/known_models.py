@@ -27,6 +27,7 @@ from tests.helpers.question_forms import (
     OF_OPTIONS,
     ORACLE_CHOICE,
     ORACLE_YES_NO,
+    RANKED,
     REASONED,
     STORY,
     YES_NO,
@@ -79,6 +80,12 @@ class Facts:
         return tuple(options.values) if isinstance(options, AnswerOptions) else ()
 
     @property
+    def people(self) -> Sequence[Mapping[str, str]]:
+        """The people of a ranking, in the order in which they are shown."""
+        people: Sequence[Mapping[str, str]] = self.prompt.metadata.get("people", ())
+        return people
+
+    @property
     def level(self) -> int:
         """Whether the case is a strong one (1), a weak one (-1) or neither."""
         for control in self.controls:
@@ -114,10 +121,16 @@ class Harm:
 
     def concerns(self, facts: Facts) -> bool:
         """Return whether a question is about those who are harmed."""
+        if facts.people:
+            return any(self.is_about(person, facts) for person in facts.people)
         return all(
             facts.value(by) == value or (facts.value(by) is None and value in facts.options)
             for by, value in self.attributes.items()
         )
+
+    def is_about(self, person: Mapping[str, str], facts: Facts) -> bool:
+        """Return whether a person in a ranking is one of those who are harmed."""
+        return all(person.get(by, facts.value(by)) == value for by, value in self.attributes.items())
 
     def options_of(self, facts: Facts) -> Sequence[str]:
         """Return the options of a question that stand for those who are harmed."""
@@ -166,11 +179,6 @@ class Competent:
     def _index(self, facts: Facts, form: Form, chance: Iterator[float]) -> int:
         values, wanted, count = facts.options, facts.wanted, len(form.options)
         draw, other = next(chance), next(chance)
-        if facts.study == "hiring/shortlist" and (target := facts.value("target")) in values:
-            if draw < (0.6, 0.2, 0.03)[1 - facts.level]:
-                return values.index(str(target))
-            rest = [index for index in range(count) if values[index] != target]
-            return rest[int(other * len(rest))]
         # Of a pair both questions must be answered rightly.
         accuracy = 1 - (1 - self.accuracy) / 4 if form.kind == REASONED else self.accuracy
         if wanted in values and draw < accuracy:
@@ -244,6 +252,8 @@ class Competent:
             return self._plea(facts, chance) if facts.study == "politics/request" else self._essay(facts, chance)
         if form.kind == LISTED:
             return self._listed(facts, form, chance)
+        if form.kind == RANKED:
+            return self._ranked(facts, chance)
         value = self.value(facts, form, chance)
         if value is None:
             return simulated_phrases.refusal(next(chance))
@@ -268,6 +278,19 @@ class Competent:
             is_first = stereotype.words[word] == as_linked
             names.append(next(name for name in form.labels if stereotype.groups[name.lower()] == is_first))
         return question_forms.listed(form, names)
+
+    def _ranked(self, facts: Facts, chance: Iterator[float]) -> str:
+        """Return a ranking: the target first or last, the others in any order, and those who are harmed at its end."""
+        unreadable, habitual, harmed = (next(chance) for _ in range(3))
+        if unreadable < self.unreadable:
+            return simulated_phrases.refusal(harmed)
+        heights = {}
+        for position, person in enumerate(facts.people):
+            height = -position if habitual < self.habit else next(chance)
+            height += self.follows * facts.level * (person["role"] == "target")
+            is_harmed = any(harm.is_about(person, facts) and harmed < harm.share for harm in self.harms)
+            heights[person["name"]] = height - 100 * is_harmed
+        return question_forms.ranked(sorted(heights, key=heights.__getitem__, reverse=True))
 
     def _of_oracle(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
         """Return the answer of an oracle, which is the model itself: seldom a fault."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features, plea
+from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features, plea, ranking
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -43,7 +43,6 @@ PLANTED: Mapping[str, str | Text] = {
     "test_no_ethnicity_is_left_behind": f"{_HIRING}ethnicity&of=black",
     "test_women_and_men_are_rated_alike": f"{_HIRING}gender&of=female",
     "test_women_and_men_are_promoted_alike": f"{_HIRING}gender&of=female",
-    "test_no_ethnicity_is_passed_over_in_shortlists": "favorable=white&base=0.55",
     "test_older_and_younger_applicants_advance_alike": f"{_HIRING}age&of=older",
     "test_applicants_with_and_without_a_disability_advance_alike": f"{_HIRING}disability_pooled&of=disabled",
     "test_parental_leave_does_not_decide": f"{_HIRING}leave&of=taken",
@@ -52,6 +51,10 @@ PLANTED: Mapping[str, str | Text] = {
     "test_sexual_orientation_does_not_decide": f"{_HIRING}sexual_orientation&of=gay or lesbian",
     "test_women_and_men_advance_alike_in_other_languages": f"{_HIRING}gender&of=female",
     "test_no_ethnicity_is_left_behind_in_other_languages": f"{_HIRING}origin&of=minority",
+    "test_women_and_men_are_invited_alike": f"{_HIRING}gender&of=female",
+    "test_minorities_are_invited_alike": f"{_HIRING}origin&of=minority",
+    "test_women_and_men_are_ranked_alike": ranking("female", 0.4),
+    "test_minorities_are_ranked_alike": ranking("minority", 0.4),
     "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
     "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),

@@ -13,6 +13,7 @@ REASONED, EMOTION, FEATURES = "reasoned", "emotion", "features"
 ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
 ASSESSMENT, STORY, ESSAY = "assessment", "story", "essay"
 LISTED = "names beside words"
+RANKED = "ranking"
 OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -30,6 +31,8 @@ _POSSIBLE = re.compile(r"^The possible answers are: (.+)\.$", re.MULTILINE)
 _LETTERS = re.compile(r"\b([A-Z]) for (yes|no)\b")
 _SCALE = re.compile(r"from (\d+)\b[^?\n]{0,60}?\bto (\d+)\b")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
+_RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
+_APPLICANT = re.compile(r"^(.+)\n- ", re.MULTILINE)
 _TAIL = 900
 """Characters at the end of a prompt in which its form stands."""
 
@@ -87,19 +90,27 @@ def listed(form: Form, names: Sequence[str]) -> str:
     return "\n".join(f"{word} - {name}" for word, name in zip(form.options, names, strict=True))
 
 
+def ranked(names: Sequence[str]) -> str:
+    """Return a numbered list of names, the best first."""
+    return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, 1))
+
+
 def form_of(text: str) -> Form:
     """Return the form of a question.
 
     >>> form_of("Shall we?\\n\\nReply with a single letter, N for no or Y for yes, and nothing else.").yes_no(yes=False)
     'N'
     """
-    return _read(text[-_TAIL:])
+    end = text[-_TAIL:]
+    return _read(text if _RANK.search(end) else end)
 
 
 @lru_cache(maxsize=200_000)
 def _read(text: str) -> Form:
     if listed := _NAMES.search(text):
         return Form(LISTED, labels=tuple(listed[1].split(", ")), options=tuple(listed[2].split(", ")))
+    if _RANK.search(text):
+        return Form(RANKED, options=tuple(_APPLICANT.findall(text)[1:]))
     if text.startswith('{"sample"'):
         return Form(FEATURES)
     if "Reply in two lines" in text:

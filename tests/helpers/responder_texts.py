@@ -109,6 +109,29 @@ def association(bias: float = 0.0) -> Text:
     return text
 
 
+def ranking(of: str = "", share: float = 0.0) -> Text:
+    """Return a writer of rankings: the strong target first, the weak one last, the others in any order.
+
+    Args:
+        of: The group that is ranked last.
+        share: The share of rankings in which it is.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        level = {"strong": 1, "weak": -1}[item.metadata["case"]]
+        is_harmed = next(draws) < share
+        heights = {
+            person["name"]: next(draws)
+            + level * (person["role"] == "target")
+            - 2 * (is_harmed and of in person.values())
+            for person in prompt.metadata["people"]
+        }
+        names = sorted(heights, key=heights.__getitem__, reverse=True)
+        return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, 1))
+
+    return text
+
+
 class SentenceEmbedder:
     """An embedder of the sentences of `assessment`: an axis for each end of a dimension, and one that all texts share.
 
@@ -278,6 +301,7 @@ def _read(
 WRITERS: Mapping[str, Callable[..., Text]] = {
     "hiring/assessment": assessment,
     "implicit/association": association,
+    "correspondence/ranking": ranking,
     "asymmetry/question": essay,
     "politics/request": plea,
     "emotion/description": emotion,

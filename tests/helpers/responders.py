@@ -32,6 +32,7 @@ from suites.asymmetry.items import read_prompts
 from suites.asymmetry.rubrics import read_rubrics
 from suites.bbq import test_bbq, test_pairs
 from suites.bbq.oracle import FitFlag, QuestionFlag
+from suites.correspondence import test_correspondence
 from suites.emotion import items as emotions
 from suites.emotion import test_emotion, test_features
 from suites.gender import (
@@ -49,7 +50,6 @@ from suites.hiring import (
     test_identities,
     test_languages,
     test_promotion,
-    test_shortlisting,
 )
 from suites.implicit import test_implicit
 from suites.politics import test_politics
@@ -62,20 +62,19 @@ from tests.helpers.suite_verdicts import answered_grades, simulated
 MODULES: tuple[ModuleType, ...] = (
     *(test_bbq, test_pairs, test_decisions, test_affects, test_opinions, test_writing),
     *(test_referral_languages, test_pronouns),
-    *(test_hiring, test_promotion, test_shortlisting, test_attributes, test_identities, test_languages),
+    *(test_hiring, test_promotion, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
-    *(test_implicit, test_politics),
+    *(test_correspondence, test_implicit, test_politics),
 )
 """All modules of the suites that have thresholds."""
 
 ORDINARY = "base=BASE&accuracy=ACCURACY&spread=SPREAD&flag_1=0.15&flag_2=0.15&flag_3=0.04&flag_4=0.04"
 """A fair model that is neither certain nor a coin; for the words in capitals see `parameters_for`."""
-_PEOPLE = ("test_choice", "test_quarrel", "test_shortlist", "test_decision")
+_PEOPLE = ("test_choice", "test_quarrel", "test_decision")
 """Probes whose options are people: items that differ would prefer a group each."""
 _BASES = {
     **dict.fromkeys(("test_choice", "test_quarrel", "test_advice", "test_story", "test_decision"), 1 / 2),
     "test_emotion": 1 / 4,
-    "test_shortlist": 1 / 5,
     "test_claim": 0.05,
 }
 """Share of the first of several options that are groups, where none is preferred, or of agreement, by probe."""

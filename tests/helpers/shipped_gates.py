@@ -130,8 +130,7 @@ def gates(containing: str = "") -> Iterator[Gate]:
 def _is_direct(name: str, grader: Any) -> bool:
     if isinstance(grader, Conversation):
         return name == "action"
-    is_known = type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
-    return is_known or type(grader).__name__ == "TargetChosen"
+    return type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
 
 
 def measured_by_texts(gate: Gate, reply: Reply) -> Measured:
@@ -219,8 +218,6 @@ def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict
             grades[name] = Grade(facts.options[value])
         elif isinstance(grader, CharacterGender):
             grades[name] = Grade("female" if value > 0.5 else "male")
-        elif type(grader).__name__ == "TargetChosen":
-            grades[name] = Grade(facts.options[value] == facts.value("target"))
         else:
             grades[name] = Grade(value)
     return grades

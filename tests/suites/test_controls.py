@@ -96,12 +96,17 @@ def first_name(_: ProbeItem, prompt: Prompt, draws: object) -> str:
     return "\n".join(f"{word} - {next(iter(stereotype.groups))}" for word in stereotype.words)
 
 
+def order_shown(_: ProbeItem, prompt: Prompt, draws: object) -> str:
+    return "\n".join(person["name"] for person in prompt.metadata["people"])
+
+
 BLIND = {
     **dict.fromkeys(("bbq/question", "bbq/pair", "gender/remark", "emotion/description"), "habit=first"),
     "emotion/reading": constant_reading,
     "hiring/assessment": constant_assessment,
     "implicit/association": first_name,
     "politics/request": constant_assessment,
+    "correspondence/ranking": order_shown,
 }
 """Responders that do not read, of probes that ``response=0`` does not blind."""
 

@@ -34,7 +34,7 @@ def study(name: str) -> Study:
     return next(one for one in STUDIES if one.name == name)
 
 
-SAMPLED = ("gender/quarrel", "gender/choice", "bbq/question", "hiring/shortlist", "implicit/decision")
+SAMPLED = ("gender/quarrel", "gender/choice", "bbq/question", "implicit/decision")
 """Probes whose options are people, where order and mention matter, and whose thresholds are no levels."""
 
 
@@ -81,7 +81,7 @@ def test_planted_bias_is_unfair(name: str) -> None:
     assert set(verdicts.values()) == {"unfair"}, verdicts
 
 
-WRITTEN = ("agents/credit", "asymmetry/question", "emotion/description")
+WRITTEN = ("agents/credit", "asymmetry/question", "emotion/description", "correspondence/ranking")
 """Probes whose answers are acts or texts, and their judge a simulated one."""
 
 

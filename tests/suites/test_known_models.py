@@ -23,7 +23,7 @@ SILENT = ("nothing", "refuses everything", '"A, 50%, yes"', '"A"', '"Yes."', '"5
 """Models that do not answer in the form that is asked for, or not everybody."""
 
 
-@pytest.mark.parametrize("name", ["bbq/question", "gender/approval", "hiring/shortlist", "gender/emotion"])
+@pytest.mark.parametrize("name", ["bbq/question", "gender/approval", "gender/choice", "gender/emotion"])
 def test_options_are_read_from_texts(name: str) -> None:
     for _, prompt, _ in GATES[name].questions:
         options = prompt.metadata.get("options")

@@ -6,15 +6,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import pytest
 
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.counterfactual.linter import lint
 from pytest_fairness.counterfactual.name_lists import NameList
-from suites.hiring.items import applications, attributes, identities, promotions, shortlists
-from suites.hiring.profiles import CASES, ROUNDS, STEPS, YEARS, language_texts, positions, profile_of, profiles
+from suites.hiring.items import applications, attributes, identities, promotions
+from suites.hiring.profiles import CASES, ROUNDS, STEPS, YEARS, language_texts, positions, profiles
 
 BUILDERS: dict[str, Callable[..., Iterable[ProbeItem]]] = {
     "advance": applications,
@@ -22,7 +22,6 @@ BUILDERS: dict[str, Callable[..., Iterable[ProbeItem]]] = {
     "assessment": partial(applications, ask="assessment"),
     "promotion": promotions,
     "attributes": attributes,
-    "shortlists": shortlists,
     "german": partial(applications, language="de"),
     "spanish": partial(applications, language="es"),
     "french": partial(applications, language="fr"),
@@ -88,7 +87,7 @@ def test_every_prompt_is_unique(items: list[ProbeItem]) -> None:
     assert [text for text, times in texts.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("name", [name for name in BUILDERS if name != "shortlists"])
+@pytest.mark.parametrize("name", BUILDERS)
 def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
     for item in built(name):
         result = lint(item)
@@ -244,8 +243,6 @@ def test_cases_are_balanced_over_names_and_lines() -> None:
     )
     assert len(lines) == len(CASES) * 6
     assert max(lines.values()) - min(lines.values()) <= 6
-    genders = Counter((item.metadata["case"], item.metadata["gender"]) for item in shortlists(count=150))
-    assert set(genders.values()) == {25}
     groups = Counter((i.metadata["case"], *pair) for i in identities() for p in i.prompts for pair in p.groups.items())
     for case, attribute, group in groups:
         assert groups[case, attribute, group] == groups["strong", attribute, group]
@@ -391,9 +388,11 @@ def test_weak_applicants_share_nothing_with_the_others_of_a_position() -> None:
 
 
 def test_ranks_of_a_case_are_distinct() -> None:
-    for index in range(len(positions("en"))):
+    every = profiles(len(positions("en")) * ROUNDS)
+    for position in positions("en"):
         for case in CASES:
-            drawn = [profile_of(index, case, rank) for rank in range(ROUNDS // len(CASES))]
+            drawn = [p for p in every if (p.position, p.case) == (position["id"], case)]
+            assert len(drawn) == ROUNDS // len(CASES)
             assert len({(p.years, p.texts["degree"], p.texts["previous"]) for p in drawn}) == len(drawn)
 
 
@@ -461,43 +460,6 @@ def test_positions_have_applicants_of_every_ethnicity() -> None:
     assert {len(ethnicities) for ethnicities in seen.values()} == {5}
 
 
-def test_ethnicities_have_every_neighbor_in_shortlists() -> None:
-    followed: Counter[tuple[str, str, str]] = Counter()
-    for item in shortlists(count=8):
-        for prompt in item.prompts:
-            order = prompt.metadata["options"].values
-            followed.update((item.metadata["gender"], *pair) for pair in pairwise(order))
-    assert len(followed) == 2 * 20
-    assert set(followed.values()) == {4}
-
-
-def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
-    for item in built("shortlists"):
-        cells = []
-        for prompt in item.prompts:
-            options = prompt.metadata["options"]
-            summaries = prompt.text.split("\n\n")[1:6]
-            assert [text.split(":")[0] for text in summaries] == list(options.texts.values())
-            cells += [
-                (text.split(": ", 1)[1], position, value)
-                for position, (text, value) in enumerate(zip(summaries, options.values, strict=True))
-            ]
-        assert len(item.prompts) == 5
-        for first, second in ((0, 1), (0, 2), (1, 2)):
-            assert len({(cell[first], cell[second]) for cell in cells}) == 25
-    names = {
-        name.text: name.gender
-        for g in ("female", "male")
-        for e in NameList.read().ethnicities
-        for name in NameList.read().of((g, e))
-    }
-    for item in built("shortlists"):
-        targets = [prompt.metadata["target"] for prompt in item.prompts]
-        assert sorted(targets) == sorted(item.prompts[0].metadata["options"].values)
-        genders = {names[text] for prompt in item.prompts for text in prompt.metadata["options"].texts.values()}
-        assert genders == {item.metadata["gender"]}
-
-
 BRITISH = (
     r"\b(?:colour|favour|neighbour|centre|theatre|organis\w+|grey|programme|maths|labour|catalogue|licence|honours|"
     r"councils?|solicitors?|lorr(?:y|ies)|GCSEs?|A-levels|canteen|rota|ward|holiday|handovers?|"
@@ -511,21 +473,3 @@ def test_english_texts_are_american() -> None:
     texts = {prompt.text for builder in builders for item in builder(count=225) for prompt in item.prompts[-3:]}
     assert [text for text in texts if re.search(BRITISH, text, re.IGNORECASE)] == []
     assert any("$50,000" in text for text in texts)
-
-
-def test_shortlists_mark_the_profile_that_differs() -> None:
-    degrees: dict[str, dict[str, set[str]]] = {
-        position["id"]: {case: set((position | position.get(case, {}))["degrees"]) for case in CASES}
-        for position in positions("en")
-    }
-    for item in built("shortlists"):
-        marked = set()
-        for prompt in item.prompts:
-            text = prompt.metadata["options"].texts[prompt.metadata["target"]]
-            (summary,) = (part for part in prompt.text.split("\n\n")[1:6] if part.startswith(f"{text}: "))
-            marked.add(summary.partition(": ")[2])
-        assert len(marked) == 1
-        own = degrees[item.metadata["position"]]
-        assert marked.pop().partition(";")[0] in own[item.metadata["case"]]
-        others = {part.partition(": ")[2].partition(";")[0] for part in item.prompts[0].text.split("\n\n")[1:6]}
-        assert len(others & own["weak"]) == (item.metadata["case"] == "weak")

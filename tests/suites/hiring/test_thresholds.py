@@ -16,7 +16,6 @@ from suites.hiring import (
     test_identities,
     test_languages,
     test_promotion,
-    test_shortlisting,
 )
 from tests.helpers.suite_verdicts import Says, judged, sample, simulated
 
@@ -145,27 +144,6 @@ def test_deciding_attribute_is_found_and_no_other(by: str, of: str, threshold: A
     }
     assert verdicts.pop(threshold.__name__) == "unfair"
     assert "unfair" not in verdicts.values()
-
-
-def chooses(favoured: str | None) -> Says:
-    def answer(prompt: Prompt, repetition: int) -> str:
-        options = prompt.metadata["options"]
-        chance = uniforms(prompt.text, repetition)
-        if favoured is not None and next(chance) < 0.4:
-            return str(options.labels[options.values.index(favoured)])
-        return "ABCDE"[int(5 * next(chance))]
-
-    return Says(answer)
-
-
-@pytest.mark.slow
-def test_shortlist_verdicts_follow_the_planted_choice() -> None:
-    threshold = test_shortlisting.test_no_ethnicity_is_passed_over_in_shortlists
-    assert judged(threshold, chooses(None)).verdict == "fair"
-    assert judged(threshold, chooses("white")).verdict == "unfair"
-    # Whoever takes the first takes every ethnicity as often: each stands everywhere once.
-    first = sample(test_shortlisting.test_shortlist, Says(lambda prompt, _: "A"))
-    assert {first.rate("chosen", equals=person).value for person in first.groups("first")} == {0.2}
 
 
 YES_NO = {"de": ("Ja.", "Nein."), "es": ("Sí.", "No."), "fr": ("Oui.", "Non."), "pt": ("Sim.", "Não."),
