@@ -73,6 +73,6 @@ def test_public_pairs_are_requested_from_their_folder(project: Project, judges: 
     )
     project.configure(data={"politics": "public"})
     run(project, judges)
-    asked = [body["messages"][-1]["content"] for body in judges.bodies if body["model"] == "writer"]
-    assert {row[f"prompt_{side}"] for row in rows for side in "ab"} <= set(asked)
-    assert len(asked) == 12 + 32
+    requests = [body["messages"][-1]["content"] for body in judges.bodies if body["model"] == "writer"]
+    assert {row[f"prompt_{side}"] for row in rows for side in "ab"} <= set(requests)
+    assert len(requests) == 12 + 32
