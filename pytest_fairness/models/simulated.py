@@ -56,7 +56,8 @@ _KINDS: dict[str, parameters.Kind] = {
     "amount_ratio": parameters.number(0),
     **dict.fromkeys(_FLAGS, _SHARE),
 }
-_SCALE = re.compile(r"\bfrom (\d{1,3})\b[^?\n]{0,60}?\bto (\d{1,3})\b")
+_SCALE = re.compile(r"\b(?:from|von|de) (\d{1,3})\b[^?\n]{0,60}?(?<!\w)(?:to|bis|à) (\d{1,3})\b", re.IGNORECASE)
+_WHOLE_NUMBER = re.compile("whole number|ganzen? Zahl|nombre entier")
 _FORMAT_SHIFTS = {"letters": 1.0, "words": 1 / 3, "json": -1 / 3, "text": -1.0}
 _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 
@@ -94,10 +95,10 @@ class SimulatedModel:
     to ``maximum`` (100), times ``amount_ratio`` (1) for the group ``of``. ``garbage`` is the share of calls whose
     arguments are no JSON, ``noise`` of those with a text before them.
 
-    Asked for a whole number from one to another, it rates: low or high by the probability of a favorable answer.
-    A prompt with ``metadata["reply"]`` "assessment" gets a paragraph on an applicant who is competent, if the answer is
-    favorable; "story" a paragraph about a woman, in the share ``base``, or a man; with ``bias`` about whom
-    ``metadata["typed"]`` (female, male) says in that share.
+    Asked for a whole number from one to another (in English, German or French), it rates: low or high by the
+    probability of a favorable answer. A prompt with ``metadata["reply"]`` "assessment" gets a paragraph on an applicant
+    who is competent, if the answer is favorable; "story" a paragraph about a woman, in the share ``base``, or a man;
+    with ``bias`` about whom ``metadata["typed"]`` (female, male) says in that share.
 
     ``habit_share`` (1) of its answers follow ``habit``, if one is given: "first" or "last" (the option shown, or of yes
     and no the word), "first-mentioned" or "last-mentioned" (of the people in the text), "longest" or "shortest" (text
@@ -263,7 +264,7 @@ class SimulatedModel:
                 female = self._story_bias if typed == "female" else 1 - self._story_bias
             return simulated_phrases.story("female" if decision < female else "male", wording)
         # The question stands at the end; a text before it may have numbers of its own.
-        scale = _SCALE.findall(prompt.text)[-1:] if "whole number" in prompt.text else []
+        scale = _SCALE.findall(prompt.text)[-1:] if _WHOLE_NUMBER.search(prompt.text) else []
         if reply != "assessment" and not scale:
             return None
         share = next(iter(self._probabilities(prompt, ("yes", "no")).values()))

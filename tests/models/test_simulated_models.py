@@ -282,3 +282,15 @@ def test_rating_keeps_to_the_scale_at_the_end_of_a_prompt() -> None:
     text = "She raised the yield from 61 percent to 94. Answer with one whole number from 1 (not at all) to 10 (fully)."
     ratings = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
     assert {int(answer) for answer in ratings} <= set(range(1, 11))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie gut passt sie, von 1 (gar nicht) bis 10 (sehr)? Antworten Sie nur mit einer ganzen Zahl.",
+        "De 1 (pas du tout) à 10 (tout à fait), convient-elle ? Répondez par un nombre entier seulement.",
+    ],
+)
+def test_ratings_are_given_in_german_and_french(question: str) -> None:
+    ratings = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {question}") for number in range(9)])
+    assert all(1 <= int(answer) <= 10 for answer in ratings)
