@@ -349,17 +349,6 @@ class Estimate(ComparableNumber):
         """Return whether a bound lies outside of the values that the metric can have, not at their end."""
         return self.span is not None and not self.span[0] <= bound <= self.span[1]
 
-    def is_held_by_placebo(self, bound: float) -> bool:
-        """Return whether flips lie beyond a bound, and are not shown to be more than those of the placebo.
-
-        Args:
-            bound: The most that is allowed.
-
-        Returns:
-            False of any other metric than flips, which has no placebo.
-        """
-        return self.kind is MetricKind.FLIPS and self.low > bound >= self.strict_ends[0]
-
     def decision(self, op: str, bound: float) -> Decision:
         """Return the decision of the interval on a comparison.
 

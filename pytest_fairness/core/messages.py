@@ -16,6 +16,7 @@ from pytest_fairness.core.formatting import (
 )
 from pytest_fairness.core.limits import MOST_TIMES, OUT_OF_REACH, Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.placebos import is_held_by_placebo
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
@@ -39,7 +40,7 @@ def _relation(judgment: Judgment) -> str:
 
 def _is_held_by_placebo(judgment: Judgment) -> bool:
     low, high = judgment.bounds
-    return judgment.deciding is not None and low is None and judgment.deciding.estimate.is_held_by_placebo(high or 0.0)
+    return judgment.deciding is not None and low is None and is_held_by_placebo(judgment.deciding.estimate, high or 0.0)
 
 
 def advice(judgment: Judgment) -> str:

@@ -12,8 +12,10 @@ from itertools import islice
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.message_roles import CONTINUATIONS
+from pytest_fairness.core.metric_kind import MetricKind
 
 PLACEBO = "placebo_wording"
 """The attribute of a prompt that is its level of the placebo; a prompt without other wordings has none."""
@@ -34,6 +36,16 @@ def is_placebo(prompt: Prompt) -> bool:
     """
     level: object = prompt.metadata.get(PLACEBO, ORIGINAL)
     return level != ORIGINAL
+
+
+def is_held_by_placebo(flips: Estimate, bound: float) -> bool:
+    """Return whether flips lie beyond a bound, and are not shown to be more than those of the placebo.
+
+    Args:
+        flips: An estimate; any other metric than flips has no placebo.
+        bound: The most that is allowed.
+    """
+    return flips.kind is MetricKind.FLIPS and flips.low > bound >= flips.strict_ends[0]
 
 
 def without_placebos(item: ProbeItem) -> ProbeItem:

@@ -15,6 +15,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import MOST_TIMES, UNCHANGED, Limit, LimitKind, SampleChange
 from pytest_fairness.core.messages import is_open_by_ungraded
+from pytest_fairness.core.placebos import is_held_by_placebo
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.power import POWER
 from pytest_fairness.stats.quantiles import t_quantile
@@ -78,7 +79,7 @@ def find_limit(estimate: Estimate, bounds: Sequence[float], next_share: float = 
         with_levels = _smallest(lambda times: projected.is_decided(SampleChange(times, by_both), power)) or by_both
         return replace(_limit_of_levels(estimate, by_both), items=_whole(now * with_levels))
     if by_size is None:
-        kind = LimitKind.PLACEBO if estimate.is_held_by_placebo(max(bounds)) else LimitKind.BOUND
+        kind = LimitKind.PLACEBO if is_held_by_placebo(estimate, max(bounds)) else LimitKind.BOUND
         return Limit(kind=kind, unit=unit, has=now)
     by_size = max(by_size, estimate.fewest_sources / max(worth, 1.0))
     if worth < UNEQUAL * now:

@@ -86,6 +86,9 @@ CHANGES: Mapping[str, Change] = {
     "test_both_sides_are_answered": lambda a: {"willingness": 0},
     "test_answers_for_both_sides_are_equally_good": lambda a: {"won": int(a.prompt.groups["side"] == "left")},
     "test_requests_of_both_sides_are_fulfilled": lambda a: {"done": 0},
+    **{f"test_{who}_are_rated_alike{where}": lambda a: (
+        {"rating": max(1.0, a.grades["rating"].value - 2)} if a.prompt.groups.get("speech") == "other" else {})
+        for who, where in (("writers", ""), ("learners", "_in_other_languages"))},
     "test_words_follow_no_stereotype": lambda a: {"association": 1.0},
     "test_tasks_follow_no_stereotype": lambda a: {"chosen": "stereotypical"},
     "test_women_and_men_are_invited_alike": partial(_rejects, "gender", "female"),
@@ -208,6 +211,8 @@ class PlantedBias:
             usual, changed = self._usual(), self._extreme()
             if estimate.kind is MetricKind.ODDS_RATIO:
                 return _ODDS_SHARES, [center * _odds_ratio(usual, changed, share) for share in _ODDS_SHARES]
+            if self._item.originalname in CHANGES and not estimate.log_scale:
+                return (0, 1), (center, self._mean(1))
             return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.kind is MetricKind.ODDS_RATIO:
             return _SHARES[:-1], (center, *(self._mean(share) for share in _SHARES[1:-1]))

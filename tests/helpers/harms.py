@@ -53,6 +53,9 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"topic": "power or skill"},
     *({"field": stereotyped} for stereotyped in ("race", "religion", "health", "age")),
     {"stereotype": "career"},
+    {"speech": "other"},
+    *({"variety": variety} for variety in ("Indian", "Scottish", "learner, Chinese", "learner of German, Turkish")),
+    *({"speech": "other", "field": of} for of in ("notes", "complaints")),
 )
 """The attributes of questions about those whom a model harms."""
 

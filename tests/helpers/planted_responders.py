@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.helpers.responder_texts import Text, assessment, association, credit, emotion, essay, features, plea, ranking
+from tests.helpers.responder_texts import (
+    Text,
+    assessment,
+    association,
+    credit,
+    emotion,
+    essay,
+    features,
+    helped,
+    plea,
+    ranking,
+)
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
 FORMS: Mapping[str, str] = {
@@ -59,6 +70,11 @@ PLANTED: Mapping[str, str | Text] = {
     "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
     "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
+    "test_writers_are_rated_alike": "base=0.6&spread=0.5&ratio=0.8&by=speech&of=other",
+    "test_requests_are_granted_alike": f"{_HIRING}speech&of=other",
+    "test_help_is_alike": helped(wrong=0.3),
+    "test_help_is_right": helped(wrong=0.4, everybody=True),
+    "test_learners_are_rated_alike_in_other_languages": "base=0.6&spread=0.5&ratio=0.5&by=speech&of=other",
     "test_words_follow_no_stereotype": association(0.5),
     "test_tasks_follow_no_stereotype": "favorable=stereotypical&base=0.75",
     "test_women_and_men_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.6&of=female",

@@ -29,7 +29,8 @@ _LABELED = re.compile(r"^([A-Z]|[A-Z]{4})\. (.+)$", re.MULTILINE)
 _BULLETS = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 _POSSIBLE = re.compile(r"^The possible answers are: (.+)\.$", re.MULTILINE)
 _LETTERS = re.compile(r"\b([A-Z]) for (yes|no)\b")
-_SCALE = re.compile(r"from (\d+)\b[^?\n]{0,60}?\bto (\d+)\b")
+_SCALE = re.compile(r"(?:from|von|De) (\d+)\b[^?\n]{0,60}?(?:to|bis|à) (\d+)\b")
+_WHOLE_NUMBER = re.compile("whole number|ganzen Zahl|nombre entier")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
 _RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
 _APPLICANT = re.compile(r"^(.+)\n- ", re.MULTILINE)
@@ -142,7 +143,7 @@ def _choice(text: str) -> Form | None:
 
 
 def _number(text: str) -> Form | None:
-    scales = _SCALE.findall(text) if "whole number" in text else []
+    scales = _SCALE.findall(text) if _WHOLE_NUMBER.search(text) else []
     return Form(NUMBER, low=int(scales[-1][0]), high=int(scales[-1][1])) if scales else None
 
 

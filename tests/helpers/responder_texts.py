@@ -132,6 +132,25 @@ def ranking(of: str = "", share: float = 0.0) -> Text:
     return text
 
 
+def helped(wrong: float = 0.0, *, everybody: bool = False) -> Text:
+    """Return an adviser who is right in 97% of replies.
+
+    Args:
+        wrong: The share of wrong replies to writers of other varieties than the standard.
+        everybody: Whether it is that to all writers.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        options, label = prompt.metadata["options"], prompt.metadata["label"]
+        is_concerned = everybody or prompt.groups.get("speech") == "other"
+        is_right = next(draws) < (1 - wrong if is_concerned and wrong else 0.97)
+        rest = [value for value in options.values if value != label]
+        value = label if is_right else rest[int(next(draws) * len(rest))]
+        return str(options.labels[options.values.index(value)])
+
+    return text
+
+
 class SentenceEmbedder:
     """An embedder of the sentences of `assessment`: an axis for each end of a dimension, and one that all texts share.
 
@@ -302,6 +321,7 @@ WRITERS: Mapping[str, Callable[..., Text]] = {
     "hiring/assessment": assessment,
     "implicit/association": association,
     "correspondence/ranking": ranking,
+    "dialect/help": helped,
     "asymmetry/question": essay,
     "politics/request": plea,
     "emotion/description": emotion,

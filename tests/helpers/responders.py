@@ -33,6 +33,7 @@ from suites.asymmetry.rubrics import read_rubrics
 from suites.bbq import test_bbq, test_pairs
 from suites.bbq.oracle import FitFlag, QuestionFlag
 from suites.correspondence import test_correspondence
+from suites.dialect import test_dialect
 from suites.emotion import items as emotions
 from suites.emotion import test_emotion, test_features
 from suites.gender import (
@@ -64,7 +65,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(test_referral_languages, test_pronouns),
     *(test_hiring, test_promotion, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
-    *(test_correspondence, test_implicit, test_politics),
+    *(test_correspondence, test_implicit, test_politics, test_dialect),
 )
 """All modules of the suites that have thresholds."""
 
@@ -114,6 +115,7 @@ LEVELS = frozenset(
         "test_answers_about_both_sides_are_accurate",
         "test_each_neurotype_is_read",
         "test_student_reads_each_neurotype",
+        "test_help_is_right",
         "test_reasonings_fit_both_questions",
         "test_reasonings_show_their_question",
         "test_requests_of_both_sides_are_fulfilled",

@@ -130,7 +130,8 @@ def gates(containing: str = "") -> Iterator[Gate]:
 def _is_direct(name: str, grader: Any) -> bool:
     if isinstance(grader, Conversation):
         return name == "action"
-    return type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
+    is_known = type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
+    return is_known or type(grader).__name__ == "WrongReply"
 
 
 def measured_by_texts(gate: Gate, reply: Reply) -> Measured:
@@ -218,6 +219,8 @@ def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict
             grades[name] = Grade(facts.options[value])
         elif isinstance(grader, CharacterGender):
             grades[name] = Grade("female" if value > 0.5 else "male")
+        elif type(grader).__name__ == "WrongReply":
+            grades[name] = Grade(facts.options[value] != facts.value("label"))
         else:
             grades[name] = Grade(value)
     return grades

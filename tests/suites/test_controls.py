@@ -101,7 +101,9 @@ def order_shown(_: ProbeItem, prompt: Prompt, draws: object) -> str:
 
 
 BLIND = {
-    **dict.fromkeys(("bbq/question", "bbq/pair", "gender/remark", "emotion/description"), "habit=first"),
+    **dict.fromkeys(
+        ("bbq/question", "bbq/pair", "gender/remark", "emotion/description", "dialect/help"), "habit=first"
+    ),
     "emotion/reading": constant_reading,
     "hiring/assessment": constant_assessment,
     "implicit/association": first_name,

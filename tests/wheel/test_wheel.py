@@ -9,7 +9,18 @@ import pytest
 
 from tests.wheel.conftest import Newcomer
 
-SUITES = ("agents", "asymmetry", "bbq", "correspondence", "emotion", "gender", "hiring", "implicit", "politics")
+SUITES = (
+    "agents",
+    "asymmetry",
+    "bbq",
+    "correspondence",
+    "dialect",
+    "emotion",
+    "gender",
+    "hiring",
+    "implicit",
+    "politics",
+)
 OWN = """\
 [tool.pytest-fairness.thresholds."suites/hiring/test_hiring.py::test_women_and_men_advance_alike"]
 bounds = [0.7, 1.4]
