@@ -1,0 +1,29 @@
+"""Harm to one group alone makes the thresholds of the correspondence suite unfair, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.benchmarks.harmful_models import measured_as
+from tests.helpers.known_models import Competent, Harm, with_harm
+from tests.helpers.shipped_gates import gates, judgment
+
+GATES = {gate.name: gate for gate in gates("correspondence")}
+
+
+@pytest.mark.parametrize(
+    ("name", "test", "harmed", "name_of_slice"),
+    [
+        ("invitation", "minorities_are_invited", {"ethnicity": "black"}, "minority black"),
+        ("ranking", "women_and_men_are_ranked", {"language": "de", "gender": "female"}, "language de"),
+        ("ranking", "minorities_are_ranked", {"ethnicity": "black"}, "minority black"),
+    ],
+)
+def test_harm_to_one_slice_is_unfair(name: str, test: str, harmed: Mapping[str, str], name_of_slice: str) -> None:
+    gate = GATES[f"correspondence/{name}"]
+    (threshold,) = [one for one in gate.study.thresholds if test in one.__name__]
+    judged = judgment(gate, threshold, measured_as(gate, with_harm(Competent(base=0.6), Harm(harmed, 0.6))))
+    assert judged.verdict.value == "unfair"
+    assert name_of_slice in {part.name for part in judged.slices if part.state.value == "unfair"}
