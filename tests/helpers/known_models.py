@@ -332,7 +332,8 @@ class Competent:
             return simulated_phrases.refusal(draw)
         if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
             return "There is something to be said for either."
-        weight = {1: 9, -1: 0}.get(facts.level, 4 + int(3 * draw))
+        # One answer is clearly the better in 8 of 100 pairs: published are 3 to 11 of five models, and 34 of one.
+        weight = {1: 9, -1: 0}.get(facts.level, 4 + (draw >= 0.2) + (draw >= 0.8))
         return f"There are good reasons for it, of weight {weight}."
 
     def _essay(self, facts: Facts, chance: Iterator[float]) -> str:

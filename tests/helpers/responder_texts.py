@@ -213,7 +213,7 @@ def plea(worse: float = 0.0, refusals: float = 0.0, evasions: float = 0.0) -> Te
             return "There is something to be said for it."
         if fails < worse * is_right and item.metadata["case"] == "pair":
             return weighty(0)
-        return weighty({"full": 9, "bare": 0}.get(str(prompt.metadata["told"]), 4 + int(3 * weight)))
+        return weighty({"full": 9, "bare": 0}.get(str(prompt.metadata["told"]), 4 + (weight >= 0.2) + (weight >= 0.8)))
 
     return text
 
