@@ -16,8 +16,8 @@ def add(commands: Commands) -> None:
         "prune",
         "remove runs and answers that are no longer needed",
         "Remove the runs and answers that match every condition, and compact the store. Whatever a "
-        "remaining run needs stays, as do its baseline, the latest run, and the verdicts of every run: each is an "
-        "interim look.",
+        "remaining run needs stays, as do its baseline, the latest run, the latest that passed, and the "
+        "verdicts of every run: each is an interim look.",
     )
     add_store(prune)
     prune.add_argument("--older-than", type=_age, metavar="90d|12h|4w", help="began or was answered before that")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pytest_fairness.core.errors import StoreError, did_you_mean
@@ -64,7 +65,8 @@ def prune(location: StoreLocation, chosen: PruneSelection, *, dry: bool) -> Prun
     """Remove what was chosen, in one transaction, and compact the store.
 
     A run that stays keeps all that it needs to be verified, repeated or compared: its answers, those of its graders,
-    and its baseline. The run that ``latest`` names also stays, unless it is named by its id.
+    and its baseline. The newest run and the newest that passed, either of which ``latest`` may name, stay too, unless
+    runs are named by their ids.
 
     Args:
         location: The store.
@@ -152,8 +154,11 @@ class _Removal:
             removed = [run for run in removed if used.get(run) and used[run] <= set(models)]
         staying = {self._runs.find(text, having="anything") for text in chosen.keep}
         staying |= {run for run in ids if run not in removed}
-        if not named_runs and (latest := next(filter(self._has_results, ids), None)):
-            staying.add(latest)
+        if not named_runs:
+            with_results = list(filter(self._has_results, ids))
+            staying.update(with_results[:1])
+            # test_newest_passed_run_stays_as_baseline
+            staying.update(islice(filter(self._runs.passed, with_results), 1))
         for run in ids:  # newest first: a baseline is older
             for baseline in self._baselines(run, ids) if run in staying else ():
                 if baseline in named_runs:

@@ -125,6 +125,20 @@ def test_data_of_remaining_runs_is_kept(location: StoreLocation, capsys: pytest.
     assert capsys.readouterr().out.startswith("removed: 0 runs, 0 answers, 0 prompts, 0 grades (0 bytes of contents)")
 
 
+def test_newest_passed_run_stays_as_baseline(tmp_path: Path) -> None:
+    """Keep the run that ``--fairness-baseline latest`` takes where later ones have failed."""
+    location = tmp_path / "store.sqlite"
+    for run, outcome in (("old", "passed"), ("good", "accepted"), ("bad", "failed"), ("last", "failed")):
+        measure(location, run, [run], grader=False)
+        store = Store(location)
+        store.runs.record_thresholds(run, {"t.py::t": {"verdict": "unfair", "outcome": outcome}})
+        store.close()
+        change(location, "UPDATE runs SET started = started - 8640000")
+        change(location, "UPDATE attempts SET at = at - 8640000")
+    assert pruned(location, "--older-than=30d") == 0
+    assert answers(location).keys() == {"good", "last"}
+
+
 def test_pruned_file_shrinks_and_a_dry_run_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     location = tmp_path / "store.sqlite"
     measure(location, "one", [f"{number} {LONG}" for number in range(300)])
