@@ -309,3 +309,25 @@ class TestHiring(unittest.TestCase):
     says = "a method of unittest.TestCase is given no fixtures by pytest: write the test as a function"
     assert unwrapped(result).count(says) >= 2
     assert "no model is named" not in unwrapped(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [("probe_item", 'lambda text: "no"'), ("probe_item, model", "lambda text: model(text)"), ("probe_item", '"x:y"')],
+    ids=["its own", "a wrapper", "a name"],
+)
+def test_another_model_than_the_fixture_is_refused(project: Project, arguments: str, value: str) -> None:
+    """Its thresholds would judge the fixture, which the test has not measured."""
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
+    conftest = OVERRIDE.format(application="def ask(text):\n    return 'yes'", value="ask")
+    project.write_suite(test, conftest=conftest, count=2)
+    path = project.path / "test_hiring.py"
+    source = path.read_text(encoding="utf-8")
+    changed = source.replace("(probe_item, model)", f"({arguments})").replace("measure(model)", f"measure({value})")
+    assert changed != source
+    path.write_text(changed, encoding="utf-8")
+    result = project.run("-m", "probe")
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] >= 1
+    assert "measured" not in outcomes
+    assert "measures another model than the fixture `model`, which its thresholds judge" in unwrapped(result)

@@ -81,6 +81,7 @@ class ProbeItemHandle:
             model: The value of the fixture: a model, or any callable from text to text.
         """
         try:
+            self._check_judged(model)
             subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
             self._fairness.causes.end(self._test, str(error), self._fairness.work.count_attempts(self._parameter))
@@ -106,6 +107,21 @@ class ProbeItemHandle:
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
         self._fairness.causes.passed()
         return [graded for graded in attempts if not is_placebo(graded.prompt)]
+
+    def _check_judged(self, model: object) -> None:
+        """Refuse any other model than the fixture `model`: thresholds judge that one, and would measure it unseen.
+
+        Held by ``x``.
+        """
+        test: Any = self._test
+        judged = test.funcargs.get("model", test)
+        if judged is test and "model" in test.fixturenames:  # another fixture of the test takes it
+            judged = request_of(self._test).getfixturevalue("model")
+        if model is not judged:
+            raise FairnessError(
+                f"{self._probe.id} measures another model than the fixture `model`, which its thresholds judge: "
+                "measure `model`, and override that fixture to test something else"
+            )
 
     def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
         """End the test if some attempts are errors, in one line if their model could not be reached at all."""
