@@ -58,8 +58,8 @@ def without_placebos(item: ProbeItem) -> ProbeItem:
 def with_placebos(items: Iterable[ProbeItem], placebo: Placebo) -> list[ProbeItem]:
     """Return the items, each with the other wordings of one of its prompts as further prompts.
 
-    The prompt is drawn by the item's id, so that over the items every group is reworded. Of one without wordings the
-    next that has some is taken.
+    The prompt is drawn by the item's id, so that over the items every group is reworded: of those that have groups, if
+    any has. Of one without wordings the next that has some is taken.
 
     >>> hire = ProbeItem("cook", [Prompt("Should Anna be hired?", {"gender": "female"})])
     >>> (item,) = with_placebos([hire], lambda prompt: [prompt.text.replace("be hired", "get the job")])
@@ -84,9 +84,11 @@ def with_placebos(items: Iterable[ProbeItem], placebo: Placebo) -> list[ProbeIte
 
 
 def _with_wordings(item: ProbeItem, placebo: Placebo) -> ProbeItem:
-    first = int(digest(item.id)[:8], 16) % len(item.prompts)
     prompts = [_without(prompt, placebo) for prompt in item.prompts]
-    for index in (*range(first, len(prompts)), *range(first)):
+    # test_prompt_that_is_of_no_group_is_not_reworded
+    drawn = [index for index, prompt in enumerate(prompts) if prompt.groups] or [*range(len(prompts))]
+    first = int(digest(item.id)[:8], 16) % len(drawn)
+    for index in (*drawn[first:], *drawn[:first]):
         texts = _wordings(item, item.prompts[index], placebo)
         if texts:
             reworded = list(_reworded(prompts[index], texts))

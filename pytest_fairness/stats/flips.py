@@ -73,7 +73,7 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
         raise FairnessError(NO_PLACEBO)
     name = metric_names.family_name(MetricKind.FLIPS, outcome, equals, by)
     between = pair_groups(columns, selection.rows, by)
-    placebos = pair_wordings(columns, columns.items.codes[between.first])
+    placebos = pair_wordings(columns, between)
     rows = np.unique(np.concatenate([selection.rows, placebos.first, placebos.second]))
     values = _values(selection, outcome, equals, rows)
     if not len(between.first):
@@ -212,7 +212,9 @@ class _Excess:
         pairs = AnswerPairs(self.between.first[shared], self.between.second[shared])
         setting = self.selection.setting
         if not shared.any():
-            return setting.invalid(name, "no item has answers to a text and to another wording of it")
+            return setting.invalid(
+                name, "no item has answers to a text and to another wording of it, of the same groups"
+            )
         items = len(np.unique(codes.codes[pairs.first]))
         parts = _pair_outcomes(self.selection, pairs, vector, "all")
         return _widest([contrast_estimate(setting, name, [part], items, None) for part in parts])
@@ -345,21 +347,40 @@ def _paired(groups: Codes, others: npt.NDArray[Any]) -> AnswerPairs:
     return AnswerPairs(np.concatenate(first), np.concatenate(second))
 
 
-def pair_wordings(columns: Columns, items: Codes) -> AnswerPairs:
+def pair_wordings(columns: Columns, between: AnswerPairs) -> AnswerPairs:
     """Return pairs of answers to the original and another wording of one text, in the same repetition.
+
+    Both are of one item and of the same groups. The texts are those that are compared: others may be of an easier kind,
+    whose answers never flip.
 
     Args:
         columns: The sample.
-        items: The items that count.
+        between: The pairs of groups that are compared.
     """
-    level, codes = columns.attribute(PLACEBO), columns.items.codes
+    level = columns.attribute(PLACEBO)
+    cells = _cells(columns)
+    compared = np.zeros(columns.count, dtype=np.bool_)
+    compared[between.first] = compared[between.second] = True
+    if columns.prompts is not None:
+        compared = np.isin(columns.prompts.codes, columns.prompts.codes[compared])
     is_original = level.codes == level.code(ORIGINAL)
-    originals = np.flatnonzero(is_original)
-    originals = originals[np.argsort(codes[originals], kind="stable")]
-    number = np.bincount(codes[originals], minlength=columns.items.size)
-    starts = np.concatenate([[0], np.cumsum(number)[:-1]])
-    others = np.flatnonzero((level.codes != ABSENT) & ~is_original & np.isin(codes, items))
-    others = others[number[codes[others]] > 0]
-    repetitions = ranks(codes[others] * len(level.labels) + level.codes[others])
-    own = codes[others]
+    # test_wordings_of_what_is_not_compared_do_not_count
+    originals = np.flatnonzero(is_original & compared)
+    originals = originals[np.argsort(cells.codes[originals], kind="stable")]
+    number = np.bincount(cells.codes[originals], minlength=cells.size)
+    starts = np.cumsum(number) - number
+    others = np.flatnonzero((level.codes != ABSENT) & ~is_original)
+    others = others[number[cells.codes[others]] > 0]
+    own = cells.codes[others]
+    repetitions = ranks(own * len(level.labels) + level.codes[others])
     return AnswerPairs(originals[starts[own] + repetitions % number[own]], others)
+
+
+def _cells(columns: Columns) -> Clustering:
+    """Return the item of each attempt with the groups of its prompt."""
+    cells = columns.own_items
+    for name in sorted(columns.group_attributes - {PLACEBO}):
+        groups = columns.attribute(name)
+        distinct, codes = np.unique(cells.codes * (len(groups.labels) + 1) + groups.codes + 1, return_inverse=True)
+        cells = Clustering(codes.reshape(-1).astype(np.int64), len(distinct))
+    return cells

@@ -295,20 +295,66 @@ def test_every_answer_of_the_larger_side_is_compared_once(sizes: tuple[int, int]
 def test_every_group_is_reworded_in_its_share_of_items() -> None:
     selection = sample(lambda item: [_prompt(item, group) for group in "fm"], lambda _: True).selection
     columns = selection.columns
-    others = pair_wordings(columns, columns.items.codes).second
+    others = pair_wordings(columns, pair_groups(columns, selection.rows, "sex")).second
     groups = [columns.attempts[row].prompt.groups["sex"] for row in others.tolist()]
     assert 0.3 < groups.count("f") / len(groups) < 0.7
+
+
+def test_prompt_that_is_of_no_group_is_not_reworded() -> None:
+    """Check an added prompt about nobody: where it is drawn, the item would have no placebo."""
+    items = [ProbeItem(f"{item}", [Prompt(f"{item}"), *(_prompt(item, group) for group in "fm")]) for item in range(20)]
+    placed = with_placebos(items, lambda prompt: [f"{prompt.text}, please"])
+    assert [prompt for item in placed for prompt in item.prompts[3:] if not prompt.groups] == []
+    assert {item.prompts[-1].groups["sex"] for item in placed} == {"f", "m"}
+    alone = with_placebos([ProbeItem("a", [Prompt("Hello")])], lambda _: ["Hi"])
+    assert len(alone[0].prompts) == 2
 
 
 def test_wordings_are_compared_with_their_original() -> None:
     selection = sample(lambda item: [_prompt(item, group) for group in "fm"], lambda _: True, 3).selection
     columns = selection.columns
-    pairs = pair_wordings(columns, columns.items.codes)
+    pairs = pair_wordings(columns, pair_groups(columns, selection.rows, "sex"))
     assert len(pairs.first) == 30 * 3
     for first, second in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
         one, two = columns.attempts[first], columns.attempts[second]
         assert f"{one.prompt.text}, please" == two.prompt.text
         assert one.attempt.repetition == two.attempt.repetition
+
+
+@pytest.mark.parametrize("by_slice", [False, True])
+def test_wordings_of_what_is_not_compared_do_not_count(by_slice: bool) -> None:
+    """Check a brittle model whose other prompts never flip: those without a group, or of another slice."""
+    chance = np.random.default_rng(1)
+
+    def answer(case: str) -> bool:
+        return case == "clear" or bool(chance.integers(2))
+
+    table: Rows = []
+    for item in range(120):
+        own = [("f", "open"), ("m", "open"), *([("f", "clear"), ("m", "clear")] if by_slice else [(None, "clear")])]
+        sex, case = own[item % len(own)]
+        levels = [(*cell, "original" if cell == (sex, case) else None) for cell in own]
+        table += [
+            {"item": item, "sex": sex, "case": case, "wording": level, "yes": answer(case)}
+            for sex, case, level in [*levels, (sex, case, "1"), (sex, case, "2")]
+        ]
+    measured = Measured.from_rows(table, item="item", groups=["sex", "case"], placebo="wording")
+    flips = (measured.where(case="open") if by_slice else measured).flips("yes", by="sex")
+    assert flips.groups["another wording"] == pytest.approx(0.5, abs=0.15)
+    assert flips.decide("<=", 0.1).value == "undecided"
+
+
+@pytest.mark.parametrize("cells", ["f0 m0 f1 m1", "m0 f0 f1", "m1 f0 f1 m0"])
+def test_wordings_are_paired_within_their_group(cells: str) -> None:
+    """Check a table that holds originals of both groups, in any order, of a model that decides by the group alone."""
+    table = [
+        {"item": item, "sex": cell[0], "wording": cell[1].replace("0", "original"), "yes": cell[0] == "f"}
+        for item in range(40)
+        for cell in cells.split()
+    ]
+    flips = measure(table).flips("yes", by="sex")
+    assert dict(flips.groups) == {"another sex": 1.0, "another wording": 0.0}
+    assert flips.decide("<=", 0.1).value == "unfair"
 
 
 def test_names_that_recur_widen_the_interval() -> None:
