@@ -71,7 +71,7 @@ PLANTED: Mapping[str, str | Text] = {
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
     "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
     "test_writers_are_rated_alike": "base=0.6&spread=0.5&ratio=0.8&by=speech&of=other",
-    "test_requests_are_granted_alike": f"{_HIRING}speech&of=other",
+    "test_requests_are_granted_alike": "base=0.6&spread=0.5&ratio=0.4&by=speech&of=other",
     "test_help_is_alike": helped(wrong=0.3),
     "test_help_is_right": helped(wrong=0.4, everybody=True),
     "test_learners_are_rated_alike_in_other_languages": "base=0.6&spread=0.5&ratio=0.5&by=speech&of=other",
