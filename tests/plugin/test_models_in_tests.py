@@ -317,7 +317,7 @@ class TestHiring(unittest.TestCase):
     ids=["its own", "a wrapper", "a name"],
 )
 def test_another_model_than_the_fixture_is_refused(project: Project, arguments: str, value: str) -> None:
-    """Its thresholds would judge the fixture, which the test has not measured."""
+    """Measure another model than the fixture, which alone thresholds judge."""
     test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
     conftest = OVERRIDE.format(application="def ask(text):\n    return 'yes'", value="ask")
     project.write_suite(test, conftest=conftest, count=2)
