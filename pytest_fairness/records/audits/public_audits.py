@@ -55,7 +55,7 @@ AUDITS: Mapping[str, PublicAudit] = {
         PublicAudit(
             name="bloomberg",
             module="rankings",
-            title="Résumés ranked under names of several groups",
+            title="CVs ranked under names of several groups",
             figure="how often a group is ranked first, over that of the group ranked first most often",
             publisher="four fifths (29 CFR 1607.4 D) of the ratio itself",
             source="https://github.com/BloombergGraphics/2024-openai-gpt-hiring-racial-discrimination",
