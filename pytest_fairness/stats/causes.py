@@ -20,9 +20,11 @@ from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import LIKELIHOODS
 from pytest_fairness.core.formatting import number, one_line, slice_text
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.propensities import WAY_OUT, Propensities
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.stats.cause_kinds import FINDINGS, KEEP_TO_FORM, cut_off, kind_of, remedy_of
+from pytest_fairness.stats.flips import read_rows
 from pytest_fairness.stats.validity import FEWEST_SOURCES, MOST_UNGRADED
 
 if TYPE_CHECKING:
@@ -129,7 +131,10 @@ class _Part:
         self.where = slice_text({} if estimate is None else estimate.slice)
         self.attribute = None if estimate is None else estimate.attribute
         rows = selection.rows
-        if self.attribute is not None and estimate is not None and estimate.groups:
+        if self.attribute is not None and estimate is not None and estimate.kind is MetricKind.FLIPS:
+            # test_causes_of_flips_are_those_of_both_groups_and_wordings
+            rows = read_rows(selection, self.attribute)
+        elif self.attribute is not None and estimate is not None and estimate.groups:
             codes = columns.attribute(self.attribute).codes[rows]
             labels = columns.attribute(self.attribute).labels
             compared = [code for code, label in enumerate(labels) if label in estimate.groups]
@@ -410,7 +415,9 @@ def find_small_sample(sample: Measured, judgment: Judgment) -> CauseResult | Non
     if part is None or judgment.deciding is None:
         return None
     sources = part.count_sources()
-    fewest, group = min(((count, group) for group, count in sources.items()), default=(0, ""))
+    if not sources:
+        return None
+    fewest, group = min((count, group) for group, count in sources.items())
     if fewest >= FEWEST_SOURCES:
         return None
     is_of_one = len({*sources.values()}) > 1

@@ -92,13 +92,30 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
         "groups": {key: rate.value for key, rate in rates.items()},
         "breakdown": cache(partial(Breakdown, OTHER_WORDING, rates, example)),
         "attempts": len(answers),
-        "ungraded": {"all": int(np.isnan(values[answers]).sum())},
+        "ungraded": {
+            other: int(np.isnan(values[answers]).sum()),
+            OTHER_WORDING: int(np.isnan(values[placebos.second]).sum()),
+        },
         "count": None,
     }
     excess = _Excess(selection, between, flips, placebos, own).estimate(name)
     if flip_rate.invalid or excess.invalid:
-        return replace(flip_rate, invalid=flip_rate.invalid or f"its placebo: {excess.invalid}", **described)
+        own_invalid = rates[OTHER_WORDING].invalid if len(placebos.first) else ""
+        reason = flip_rate.invalid or f"its placebo: {own_invalid or excess.invalid}"
+        return replace(flip_rate, invalid=reason, **described)
     return replace(_guarded(flip_rate, excess), **described)
+
+
+def read_rows(selection: Selection, by: str) -> Rows:
+    """Return the attempts that flips are read from, with those at other wordings, which no selection holds.
+
+    Args:
+        selection: The attempts.
+        by: The attribute that makes the groups.
+    """
+    between = pair_groups(selection.columns, selection.rows, by)
+    placebos = pair_wordings(selection.columns, between)
+    return np.unique(np.concatenate([between.first, between.second, placebos.second]))
 
 
 def _without_shared(columns: Columns, between: AnswerPairs, by: str, everyone: GroupOutcomes) -> GroupOutcomes:

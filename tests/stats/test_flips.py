@@ -13,6 +13,7 @@ from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.placebos import with_placebos
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.counterfactual import find_confounds
+from pytest_fairness.stats.causes import CauseContext, find_causes, find_small_sample
 from pytest_fairness.stats.flips import pair_groups, pair_wordings
 from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
@@ -378,6 +379,25 @@ def _judge(measured: Measured, slices: tuple[str, ...] = ()) -> str:
         assert part.flips("yes", by="sex") <= 0.1
 
     return judge_threshold(threshold, measured, ThresholdDesign(slices)).verdict.value
+
+
+@pytest.mark.parametrize(
+    ("lost", "count"), [(lambda _, wording: wording > 0, 120), (lambda group, wording: group == "m", 60)]
+)
+def test_causes_of_flips_are_those_of_both_groups_and_wordings(lost: Callable[[str, int], bool], count: int) -> None:
+    def threshold(part: Measured) -> None:
+        assert part.flips("yes", by="sex") <= 0.1
+
+    table = rows(lambda item, group, wording: None if lost(group, wording) else item % 2 == 0, items=60)
+    judgment = judge_threshold(threshold, measure(table), ThresholdDesign(()))
+    assert judgment.verdict.value == "invalid"
+    assert judgment.deciding is not None
+    estimate = judgment.deciding.estimate
+    assert sum(estimate.ungraded.values()) == count
+    assert estimate.invalid.endswith(f"all {count} attempts are ungraded")
+    (cause,) = find_causes(measure(table), judgment, CauseContext("", {}))
+    assert (cause.count, cause.of) == (count, 240)
+    assert find_small_sample(measure(table), judgment) is None
 
 
 @pytest.mark.parametrize(("answer", "expected"), [(by_group, "unfair"), (by_wording, "undecided")])
