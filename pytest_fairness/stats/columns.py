@@ -20,6 +20,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.shared_prompts import connected_components, look_alikes
+from pytest_fairness.stats.table_columns import is_missing
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -413,7 +414,7 @@ def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute
 
 def _cell_text(value: Any) -> str | None:
     """Return a cell as a text by which rows are selected; None where it is empty. A CSV file has 2024 as 2024.0."""
-    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+    if is_missing(value):
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

@@ -71,14 +71,19 @@ SHARED = 0.5
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, or a blank text.
+    """Return whether a cell is empty: None, NaN, NA or NaT of pandas, or a blank text.
 
     >>> [is_missing(value) for value in (None, float("nan"), " ", 0, False)]
     [True, True, True, False, False]
     """
     if isinstance(value, str):
         return not value.strip()
-    return value is None or (isinstance(value, float) and value != value)
+    if value is None or isinstance(value, bool | int | float):
+        return value is None or value != value
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # of NA, an array, and a signaling NaN of `decimal`
+        return not hasattr(value, "__len__")
 
 
 def spellings(value: Any) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -71,17 +70,14 @@ def read_attempts(
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
-    keys = []
+    keys: list[tuple[Any, ...]] = []
+    written: dict[tuple[Any, Any], str] = {}
     for number, row in numbered:
         if not row.keys() >= named:
             lacking = next(name for name in roles if name not in row)
             raise FairnessError(f"row {number} has no column {lacking!r}: {did_you_mean(lacking, map(str, row))}")
-        key = tuple([row[name] for name in roles])
-        try:
-            is_known = key in prompts
-        except TypeError:
-            name = next(name for name, value in zip(roles, key, strict=True) if not _has_hash(value))
-            raise FairnessError(f"row {number}: its {name} is {row[name]!r:.60}: write a text or a number") from None
+        key = tuple([row[name] if type(row[name]) is str else _id(row, name, number, written) for name in roles])
+        is_known = key in prompts
         keys.append(key)
         if not is_known:
             if is_missing(row[item]):
@@ -284,12 +280,30 @@ def _constant(values: Sequence[Any], _: Prompt) -> Sequence[Any]:
     return values
 
 
-def _has_hash(value: object) -> bool:
+def _id(row: Mapping[str, Any], name: str, number: int, written: dict[tuple[Any, Any], str]) -> Any:
+    """Return an id, group or level that is no text; None where it is missing.
+
+    Args:
+        row: The row.
+        name: The column.
+        number: The number of the row.
+        written: The text of each value of a column, which is added to.
+
+    Raises:
+        FairnessError: It is no text or number, or a number that another row writes otherwise: 1 and 1.0 are equal.
+    """
+    value = row[name]
     try:
         hash(value)
     except TypeError:
-        return False
-    return True
+        raise FairnessError(f"row {number}: its {name} is {value!r:.60}: write a text or a number") from None
+    if is_missing(value):
+        return None
+    # test_numbers_that_are_written_in_two_ways_are_refused
+    first = written.setdefault((name, value), str(value))
+    if first != str(value):
+        raise FairnessError(f"row {number}: its {name} is {value}, and {first} in a row above: write one of them")
+    return value
 
 
 def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
@@ -306,10 +320,10 @@ def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
 def _grade(value: Any) -> Grade:
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
+    if not isinstance(value, str) and is_missing(value):
+        return Grade.none("unparsed", "empty in the table")
     if isinstance(value, Decimal):
         value = float(value)
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return Grade.none("unparsed", "empty in the table")
     if isinstance(value, float | int) and not abs(value) <= sys.float_info.max:
         return Grade.none("unparsed", "no finite number in the table")
     return Grade(value)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
@@ -219,3 +221,32 @@ def test_slice_is_never_smaller_than_it_reads() -> None:
         measured.where(tongue="de")
     assert measured.where(tongue=("de", "DE")).attempts == 40
     assert measured.where(tongue="none").attempts == 0
+
+
+@pytest.mark.parametrize("name", ["item", "sex"])
+@pytest.mark.parametrize("other", [1.0, True, np.float64(1)])
+def test_numbers_that_are_written_in_two_ways_are_refused(name: str, other: Any) -> None:
+    table = [{"item": n // 2, "sex": n % 2, "hired": True} for n in range(8)] + [{"item": 1, "sex": 1, "hired": True}]
+    assert Measured.from_rows(table, item="item", groups=["sex"]).attempts == 9
+    table[-1][name] = other
+    with pytest.raises(FairnessError, match=f"row 9: its {name} is {other}, and 1 in a row above: write one of them"):
+        Measured.from_rows(table, item="item", groups=["sex"])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, np.float32("nan"), Decimal("NaN"), pandas.NA, pandas.NaT])
+def test_value_that_is_missing_is_so_in_every_role(missing: Any) -> None:
+    table = [
+        {"item": n, "sex": sex, "home": missing, "wording": wording or missing, "hired": missing if n < 3 else n % 2}
+        for n in range(40)
+        for sex, wording in (("f", "original"), ("m", ""), ("f", "1"))
+    ]
+    measured = Measured.from_rows(table, item="item", groups=["sex"], source="home", placebo="wording")
+    assert measured.rate("hired").ungraded == {"all": 6}
+    assert measured.rate("hired").df is not None
+    assert (measured.attempts, measured.flips("hired", by="sex").value) == (80, 0)
+    assert measured.where(hired=1).attempts == 38
+    with pytest.raises(FairnessError, match="row 1: its home is empty"):
+        Measured.from_rows(table, item="home", groups=["sex"])
+    if missing is not None:  # None is no group
+        with pytest.raises(FairnessError, match="row 1: its home is"):
+            Measured.from_rows(table, item="item", groups=["home"])
