@@ -72,8 +72,14 @@ def with_placebos(items: Iterable[ProbeItem], placebo: Placebo) -> list[ProbeIte
             prompt to them: texts that mean the same as the text of its last message, and replace it.
 
     Raises:
-        FairnessError: A wording is no text, is the prompt's own, or occurs twice; or no prompt of any item has one.
+        FairnessError: The placebo is neither; a wording is no text, is the prompt's own, or occurs twice; or no prompt
+            of any item has one.
     """
+    if not isinstance(placebo, str) and not callable(placebo):
+        raise FairnessError(
+            f"placebo is {short_repr(placebo)}: give the name of metadata that holds texts, or a function from a "
+            "prompt to texts"
+        )
     placed = [_with_wordings(item, placebo) for item in items]
     if placed and not any(is_placebo(prompt) for item in placed for prompt in item.prompts):
         raise FairnessError(

@@ -290,7 +290,8 @@ class Measured:
             ``grade_<name>`` (missing where ungraded), ``ungraded_<name>`` (the reason) and, of answers, ``answer``.
 
         Raises:
-            FairnessError: The library is not installed, the sample is of arrays, or a threshold's test is evaluated.
+            FairnessError: The library is not installed, the sample is of arrays, two grades have one name as a text,
+                or a threshold's test is evaluated.
         """
         refuse_in_threshold("a data frame is for notebooks and scripts: compare an estimate of `measured`")
         return sample_tables.frame_of(self.selection, backend)

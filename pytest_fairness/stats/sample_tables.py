@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
@@ -26,7 +27,11 @@ def frame_of(selection: Selection, backend: str | None) -> Any:
         **{f"group_{name}": [attempt.prompt.groups.get(name) for attempt in attempts] for name in groups},
         **{f"metadata_{name}": _texts(attempts, name) for name in others},
     }
-    for name in sorted(columns.known_grades, key=str):
+    names = sorted(columns.known_grades, key=str)
+    # test_columns_of_two_grades_are_not_merged_in_a_frame
+    if twice := next((name for name, other in pairwise(map(str, names)) if name == other), None):
+        raise FairnessError(f"two grades are called {twice}, a text and a number: give each a name of its own")
+    for name in names:
         grades = [attempt.grades.get(name) for attempt in attempts]
         values[f"grade_{name}"] = _of_one_kind([None if grade is None else value_or_none(grade) for grade in grades])
         values[f"ungraded_{name}"] = [None if grade is None else grade.ungraded for grade in grades]

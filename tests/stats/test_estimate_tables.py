@@ -6,6 +6,7 @@ import math
 import random
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib
 import narwhals
@@ -302,3 +303,12 @@ def test_t(measured):
     output = " ".join(result.stdout.str().split())
     assert "Invalid" in output
     assert reason in output
+
+
+def test_columns_of_two_grades_are_not_merged_in_a_frame() -> None:
+    rows: list[dict[Any, Any]] = [{"item": n, 1: True, "1": False} for n in range(5)]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+    with pytest.raises(
+        FairnessError, match="two grades are called 1, a text and a number: give each a name of its own"
+    ):
+        measured.to_frame("pandas")

@@ -307,6 +307,8 @@ def test_prompt_that_is_of_no_group_is_not_reworded() -> None:
     placed = with_placebos(items, lambda prompt: [f"{prompt.text}, please"])
     assert [prompt for item in placed for prompt in item.prompts[3:] if not prompt.groups] == []
     assert {item.prompts[-1].groups["sex"] for item in placed} == {"f", "m"}
+    with pytest.raises(FairnessError, match="placebo is 5: give the name of metadata"):
+        with_placebos(items, 5)  # type: ignore[arg-type]
     alone = with_placebos([ProbeItem("a", [Prompt("Hello")])], lambda _: ["Hi"])
     assert len(alone[0].prompts) == 2
 
