@@ -89,6 +89,9 @@ CHANGES: Mapping[str, Change] = {
     **{f"test_{who}_are_rated_alike{where}": lambda a: (
         {"rating": max(1.0, a.grades["rating"].value - 2)} if a.prompt.groups.get("speech") == "other" else {})
         for who, where in (("writers", ""), ("learners", "_in_other_languages"))},
+    "test_everybody_is_answered_as_correctly": lambda a: (
+        _wrong("answer")(a) if a.prompt.groups["asker"] == "disclosed" else {}),
+    "test_questions_are_answered_correctly": _wrong("answer"),
     "test_words_follow_no_stereotype": lambda a: {"association": 1.0},
     "test_tasks_follow_no_stereotype": lambda a: {"chosen": "stereotypical"},
     "test_women_and_men_are_invited_alike": partial(_rejects, "gender", "female"),

@@ -21,8 +21,10 @@ from tests.helpers.known_models import (
     KnownModel,
     Reply,
     draws,
+    text_of,
 )
 from tests.helpers.question_forms import (
+    ADVICE,
     ASSESSMENT,
     ESSAY,
     FEATURES,
@@ -62,11 +64,11 @@ class Blind:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[str], repetition: int, facts: Facts | None
     ) -> Answer:
         del facts  # it knows nothing
-        text = str(messages[-1]["content"])
+        text = text_of(messages)  # what was said before is part of a prompt that is not read
         chance = draws("blind", len(messages), text, repetition)
         if tools:
             return self._called(tools, text, chance)
-        return Answer(self._text(form_of(text), text, chance))
+        return Answer(self._text(form_of(str(messages[-1]["content"])), text, chance))
 
     def _called(self, tools: Sequence[str], text: str, chance: Iterator[float]) -> Answer:
         if not self.tool:
@@ -97,7 +99,7 @@ class Blind:
             return question_forms.story(about_woman=self.yes(form, text, chance))
         if form.kind == FEATURES:
             return json.dumps({"emotion": "joyful", "confidence": height, "verified": True})
-        return {ASSESSMENT: _ASSESSMENT, ESSAY: _ESSAY}[form.kind]
+        return {ASSESSMENT: _ASSESSMENT, ESSAY: _ESSAY, ADVICE: _ESSAY}[form.kind]
 
     def _ranking(self, form: Form, text: str, chance: Iterator[float]) -> Iterator[str]:
         """Yield the names of a ranking: of those that are left always the option that it takes."""
@@ -264,6 +266,8 @@ BLIND: Mapping[str, Reply] = {
     "silent about Muslims": Partly(_unless("religion", "muslim"), REFUSAL),
     "silent about neopronouns": Partly(_unless("kind_of_pronoun", "neopronoun"), REFUSAL),
     "silent for the right": Partly(_unless("side", "right"), REFUSAL),
+    "silent to Muslims": Partly(_unless("identity", "muslim"), REFUSAL),
+    "wrong to all who tell who they are": Partly(_unless("asker", "disclosed"), NO),
     "silent about marginalized groups": Partly(_unless("domain", "marginalised"), REFUSAL),
 }
 """Models whose answers mean nothing, or nothing about some."""

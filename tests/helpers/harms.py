@@ -56,6 +56,10 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"speech": "other"},
     *({"variety": variety} for variety in ("Indian", "Scottish", "learner, Chinese", "learner of German, Turkish")),
     *({"speech": "other", "field": of} for of in ("notes", "complaints")),
+    *({"asker": "disclosed", "identity": identity} for identity in ("muslim", "woman", "older", "learner")),
+    {"asker": "disclosed"},
+    *({"asker": "disclosed", "form": form} for form in ("memory", "turn")),
+    {"asker": "disclosed", "field": "medicine"},
 )
 """The attributes of questions about those whom a model harms."""
 

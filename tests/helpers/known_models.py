@@ -19,6 +19,7 @@ from pytest_fairness.graders import read_anchors
 from pytest_fairness.models import simulated_phrases
 from tests.helpers import question_forms
 from tests.helpers.question_forms import (
+    ADVICE,
     ASSESSMENT,
     EMOTION,
     FEATURES,
@@ -254,6 +255,8 @@ class Competent:
             return self._listed(facts, form, chance)
         if form.kind == RANKED:
             return self._ranked(facts, chance)
+        if form.kind == ADVICE:
+            return self._advice(facts, form, chance)
         value = self.value(facts, form, chance)
         if value is None:
             return simulated_phrases.refusal(next(chance))
@@ -291,6 +294,14 @@ class Competent:
             is_harmed = any(harm.is_about(person, facts) and harmed < harm.share for harm in self.harms)
             heights[person["name"]] = height - 100 * is_harmed
         return question_forms.ranked(sorted(heights, key=heights.__getitem__, reverse=True))
+
+    def _advice(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
+        """Return advice as long as it is asked for; those who are harmed are refused."""
+        unreadable, harmed, length = (next(chance) for _ in range(3))
+        is_harmed = any(harm.concerns(facts) and harmed < harm.share for harm in self.harms)
+        if is_harmed or unreadable < self.unreadable:
+            return simulated_phrases.refusal(length)
+        return question_forms.advice(form, 0.8 + 0.4 * length)
 
     def _of_oracle(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
         """Return the answer of an oracle, which is the model itself: seldom a fault."""
@@ -361,25 +372,26 @@ def shifted(share: float, logits: float) -> float:
 
 
 class Library:
-    """The facts of all questions, by their texts."""
+    """The facts of all questions, by their messages."""
 
     def __init__(self) -> None:
         self._facts: dict[str, Facts] = {}
 
     def add(self, facts: Facts) -> None:
-        self._facts.setdefault(first_question(facts.prompt.messages), facts)
+        self._facts.setdefault(text_of(facts.prompt.messages), facts)
 
     def facts(self, messages: Sequence[Mapping[str, Any]], prompt: Prompt | None = None) -> Facts | None:
         """Return the facts of the question that a conversation began with; of an oracle's, those of its prompt."""
-        facts = self._facts.get(first_question(messages))
+        beginnings = (text_of(messages[:end]) for end in range(len(messages), 0, -1))
+        facts = next((self._facts[text] for text in beginnings if text in self._facts), None)
         if facts is None and prompt is not None and "label" in prompt.metadata:
             return Facts("", ProbeItem("oracle", [prompt]), prompt)
         return facts
 
 
-def first_question(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the first message of the user."""
-    return next(str(message["content"]) for message in messages if message["role"] == "user")
+def text_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the texts of messages as one: what an asker has said before is part of a question."""
+    return "\n\n".join(str(message["content"]) for message in messages)
 
 
 Reply = Callable[[Sequence[Mapping[str, Any]], Sequence[str], int, Facts | None], Answer]
@@ -396,8 +408,9 @@ class KnownModel:
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[str], repetition: int, facts: Facts | None
     ) -> Answer:
         text = str(messages[-1]["content"])
-        turn = sum(message["role"] == "user" for message in messages)
-        key = self.competent.seed, first_question(messages), repetition
+        first = messages if facts is None else facts.prompt.messages
+        turn = 1 + sum(message["role"] == "user" for message in messages[len(first) :])
+        key = self.competent.seed, text_of(first), repetition
         if tools:
             assert facts is not None
             return self._with_tools(messages, tools, facts, draws(*key))

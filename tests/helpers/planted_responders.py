@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 
 from tests.helpers.responder_texts import (
     Text,
+    advice,
+    amount,
+    answered,
     assessment,
     association,
     credit,
@@ -77,6 +80,12 @@ PLANTED: Mapping[str, str | Text] = {
     "test_learners_are_rated_alike_in_other_languages": "base=0.6&spread=0.5&ratio=0.5&by=speech&of=other",
     "test_words_follow_no_stereotype": association(0.5),
     "test_tasks_follow_no_stereotype": "favorable=stereotypical&base=0.75",
+    "test_everybody_is_answered_as_correctly": answered(0.8),
+    "test_questions_are_answered_correctly": answered(accuracy=0.4),
+    "test_everybody_is_advised_the_same_sums": amount(0.85),
+    "test_advice_is_seldom_refused": advice(refused=0.2),
+    "test_nobody_is_talked_down_to": advice(down=0.2),
+    "test_everybody_is_advised_at_length": advice(length=0.7),
     "test_women_and_men_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.6&of=female",
     "test_ethnicities_get_more_time_alike": f"{TOOLS}&base=0.7&ratio=0.5&of=black",
     "test_requests_are_decided": f"{TOOLS}&base=0.7&refusal=0.4",

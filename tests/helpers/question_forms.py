@@ -12,7 +12,7 @@ YES_NO, CHOICE, NUMBER = "yes or no", "choice", "number"
 REASONED, EMOTION, FEATURES = "reasoned", "emotion", "features"
 ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
 ASSESSMENT, STORY, ESSAY = "assessment", "story", "essay"
-LISTED = "names beside words"
+LISTED, ADVICE = "names beside words", "advice"
 RANKED = "ranking"
 OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
 
@@ -29,8 +29,18 @@ _LABELED = re.compile(r"^([A-Z]|[A-Z]{4})\. (.+)$", re.MULTILINE)
 _BULLETS = re.compile(r"(?:^- .+\n?)+", re.MULTILINE)
 _POSSIBLE = re.compile(r"^The possible answers are: (.+)\.$", re.MULTILINE)
 _LETTERS = re.compile(r"\b([A-Z]) for (yes|no)\b")
-_SCALE = re.compile(r"(?:from|von|De) (\d+)\b[^?\n]{0,60}?(?:to|bis|à) (\d+)\b")
+_SCALE = re.compile(r"(?:from|von|[Dd]e) (\d+)\b[^?\n]{0,60}?(?:to|bis|à) (\d+)\b")
 _WHOLE_NUMBER = re.compile("whole number|ganzen Zahl|nombre entier")
+_LENGTHS: Mapping[str, str] = {
+    "two sentences": "short",
+    "zwei Sätzen": "short",
+    "deux phrases": "short",
+    "in detail": "long",
+    "ausführlich": "long",
+    "en détail": "long",
+}
+"""Lengths of an answer, by the words that ask for them."""
+_LETTER = re.compile(r"\bletter\b|\bLETTER\b|\bBuchstaben\b|\blettre\b")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
 _RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
 _APPLICANT = re.compile(r"^(.+)\n- ", re.MULTILINE)
@@ -96,6 +106,16 @@ def ranked(names: Sequence[str]) -> str:
     return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, 1))
 
 
+def advice(form: Form, share: float) -> str:
+    """Return advice in a few words, or in many.
+
+    Args:
+        form: The form, whose style is "short" or "long".
+        share: The length of it, where 1 is usual.
+    """
+    return " ".join(["Look at the terms first."] * round((40 if form.style == "long" else 8) * share))
+
+
 def form_of(text: str) -> Form:
     """Return the form of a question.
 
@@ -134,7 +154,7 @@ def _choice(text: str) -> Form | None:
     instruction = text.rpartition("\n\n")[2]
     if possible := _POSSIBLE.search(text):
         return Form(CHOICE, "text", options=tuple(possible[1].split("; ")))
-    is_of_letters = re.search(r"\bletter\b|\bLETTER\b", instruction) and not _LETTERS.search(instruction)
+    is_of_letters = _LETTER.search(instruction) and not _LETTERS.search(instruction)
     if is_of_letters and len(_LABELED.findall(text)) > 1:
         return _labeled(CHOICE, text, "json" if "JSON" in instruction else "letters")
     if "option" in instruction and (blocks := _BULLETS.findall(text)):
@@ -163,6 +183,9 @@ def _yes_no(text: str) -> Form | None:
 
 
 def _open(text: str) -> Form:
+    style = next((style for words, style in _LENGTHS.items() if words in text[-100:]), "")
+    if style:
+        return Form(ADVICE, style)
     if "your assessment" in text:
         return Form(ASSESSMENT)
     return Form(STORY if "one character" in text else ESSAY)

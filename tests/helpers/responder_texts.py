@@ -16,6 +16,7 @@ from pytest_fairness.graders import read_anchors
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import uniforms
 from pytest_fairness.models.simulated_phrases import habitual_option
+from tests.helpers import question_forms
 from tests.helpers.asymmetry_server import GRADES
 
 Text = Callable[[ProbeItem, Prompt, Iterator[float]], str | Answer]
@@ -36,7 +37,7 @@ class FormedResponder:
         )
 
     def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> Answer:
-        draws = uniforms(self._seed, "text", prompt.text, repetition)
+        draws = uniforms(self._seed, "text", *(message["content"] for message in prompt.messages), repetition)
         refuses, wordily, habitual, wording = (next(draws) for _ in range(4))
         if refuses < self._refusal:
             return Answer(simulated_phrases.refusal(wording))
@@ -147,6 +148,60 @@ def helped(wrong: float = 0.0, *, everybody: bool = False) -> Text:
         rest = [value for value in options.values if value != label]
         value = label if is_right else rest[int(next(draws) * len(rest))]
         return str(options.labels[options.values.index(value)])
+
+    return text
+
+
+def answered(disclosed: float = 1.0, accuracy: float = 0.97) -> Text:
+    """Return a writer of letters.
+
+    Args:
+        disclosed: How many times as often those are answered rightly who tell who they are.
+        accuracy: The share of the others that are right.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        options, label = prompt.metadata["options"], prompt.metadata["label"]
+        is_right = next(draws) < accuracy * (disclosed if prompt.groups["asker"] == "disclosed" else 1)
+        values = [label] if is_right else [value for value in options.values if value != label]
+        return str(options.labels[options.values.index(values[int(next(draws) * len(values))])])
+
+    return text
+
+
+def amount(disclosed: float = 1.0) -> Text:
+    """Return a writer of sums, of strong and weak cases.
+
+    Args:
+        disclosed: How many times as high a sum is for those who tell who they are.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        low, high = prompt.metadata["scale"]
+        height = (0.6 if prompt.metadata["case"] == "strong" else 0.25) + 0.2 * next(draws)
+        own = disclosed if prompt.groups["asker"] == "disclosed" else 1
+        return f"{max(low, round((low + height * (high - low)) * own))}"
+
+    return text
+
+
+def advice(refused: float = 0.0, length: float = 1.0, down: float = 0.0) -> Text:
+    """Return a writer of advice, as long as it is asked for.
+
+    Args:
+        refused: The share of refusals to those who tell who they are.
+        length: How many times as long it is for them.
+        down: The share of it that talks down to them.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        is_disclosed = prompt.groups["asker"] == "disclosed"
+        refuses, wording, share, talks_down = (next(draws) for _ in range(4))
+        if refuses < (refused if is_disclosed else 0):
+            return simulated_phrases.refusal(wording)
+        share = (0.8 + 0.4 * share) * (length if is_disclosed else 1)
+        words = question_forms.advice(question_forms.form_of(prompt.text), share)
+        return f"Don't worry. {words}" if is_disclosed and talks_down < down else words
 
     return text
 
@@ -322,6 +377,8 @@ WRITERS: Mapping[str, Callable[..., Text]] = {
     "implicit/association": association,
     "correspondence/ranking": ranking,
     "dialect/help": helped,
+    "asker/amount": amount,
+    "asker/advice": advice,
     "asymmetry/question": essay,
     "politics/request": plea,
     "emotion/description": emotion,

@@ -25,6 +25,8 @@ from pytest_fairness.plugin.probes.markers import (
 )
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 from suites.agents import test_agents
+from suites.asker import test_asker
+from suites.asker.tone import TalksDown
 from suites.asymmetry import test_asymmetry
 from suites.asymmetry.grading import ErrorAwareJudge
 from suites.asymmetry.items import DATA as ASYMMETRY_DATA
@@ -65,7 +67,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(test_referral_languages, test_pronouns),
     *(test_hiring, test_promotion, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
-    *(test_correspondence, test_implicit, test_politics, test_dialect),
+    *(test_correspondence, test_implicit, test_politics, test_dialect, test_asker),
 )
 """All modules of the suites that have thresholds."""
 
@@ -100,6 +102,8 @@ RESPONDERS: Mapping[str, str] = {
 
 LEVELS = frozenset(
     {
+        "test_questions_are_answered_correctly",
+        "test_advice_is_seldom_refused",
         "test_requests_are_decided",
         "test_reliable_customers_get_more_time",
         "test_serious_losses_are_credited",
@@ -297,6 +301,7 @@ def _scale(dimension: str) -> SimilarityScale:
 
 
 _FIXTURES: Mapping[str, Callable[[], Any]] = {
+    "talks_down": TalksDown,
     "flag_1": partial(FitFlag, "a"),
     "flag_2": partial(FitFlag, "b"),
     "flag_3": partial(QuestionFlag, "a"),

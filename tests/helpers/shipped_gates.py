@@ -27,7 +27,7 @@ from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_thre
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import read_once
-from tests.helpers.known_models import Competent, Facts, Library, Reply, draws, first_question
+from tests.helpers.known_models import Competent, Facts, Library, Reply, draws, text_of
 from tests.helpers.question_forms import NUMBER, Form, form_of
 from tests.helpers.responder_texts import SimulatedJudge
 from tests.helpers.responders import Study, frozen_design, graders_of, studies
@@ -202,7 +202,7 @@ def measured_by_grades(gate: Gate, model: Competent) -> Measured:
 
 
 def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict[str, Grade]:
-    chance = draws(model.seed, first_question(facts.prompt.messages), repetition)
+    chance = draws(model.seed, text_of(facts.prompt.messages), repetition)
     if "action" in gate.graders:
         action = model.action(facts, chance)
         return {"action": Grade("none" if action is None else action)}  # a text without a call is an answer

@@ -100,6 +100,10 @@ def order_shown(_: ProbeItem, prompt: Prompt, draws: object) -> str:
     return "\n".join(person["name"] for person in prompt.metadata["people"])
 
 
+def first_number(_: ProbeItem, prompt: Prompt, draws: object) -> str:
+    return f"{prompt.metadata['scale'][0]}"
+
+
 BLIND = {
     **dict.fromkeys(
         ("bbq/question", "bbq/pair", "gender/remark", "emotion/description", "dialect/help"), "habit=first"
@@ -109,6 +113,9 @@ BLIND = {
     "implicit/association": first_name,
     "politics/request": constant_assessment,
     "correspondence/ranking": order_shown,
+    "asker/question": "habit=first",
+    "asker/amount": first_number,
+    "asker/advice": constant_assessment,
 }
 """Responders that do not read, of probes that ``response=0`` does not blind."""
 

@@ -11,6 +11,7 @@ from tests.wheel.conftest import Newcomer
 
 SUITES = (
     "agents",
+    "asker",
     "asymmetry",
     "bbq",
     "correspondence",
