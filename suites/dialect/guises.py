@@ -10,7 +10,7 @@ from pytest_fairness import FairnessError
 from pytest_fairness.extending import read_records
 from pytest_fairness.records.audits.recorded_files import field, read_table
 
-from .texts import STANDARD
+from .texts import MISSPELLED, STANDARD
 
 FOLDERS = ("", "data/pairs", "data/raw/reward_bench")
 """Folders of a download in which files are looked for, the first that has some."""
@@ -68,24 +68,36 @@ def _of_tabs(path: Path) -> Iterator[Guise]:
             texts = [text.strip() for text in line.split("\t")]
             if len(texts) != 2 or not all(texts):
                 raise FairnessError(f"{path}:{number}: a line needs two texts with a tab between them")
-            yield Guise(f"{path.stem}-{number}", {path.stem: texts[0], STANDARD: texts[1]})
+            yield _guise(f"{path}:{number}", f"{path.name}-{number}", texts[1], {path.stem: texts[0]})
 
 
 def _of_table(path: Path) -> Iterator[Guise]:
     texts: dict[str, dict[str, str]] = {}
     for where, row in read_table(path):
         meaning, variety, text = (field(row, name, str, where).strip() for name in COLUMNS)
-        if not text or variety in texts.setdefault(meaning, {}):
-            raise FairnessError(f"{where}: {meaning} has {'an empty' if not text else 'a second'} text in {variety}")
+        if variety in texts.setdefault(meaning, {}):
+            raise FairnessError(f"{where}: {meaning} has a second text in {variety}")
         texts[meaning][variety] = text
     for meaning, versions in texts.items():
         if STANDARD not in versions:
             raise FairnessError(f"{path}: {meaning} has no text in the variety {STANDARD!r}")
-        yield Guise(f"{path.stem}-{meaning}", versions)
+        standard = versions.pop(STANDARD)
+        yield _guise(f"{path}: {meaning}", f"{path.name}-{meaning}", standard, versions)
 
 
 def _of_lines(path: Path) -> Iterator[Guise]:
     for number, (where, record) in enumerate(read_records(path, "a text in several varieties"), 1):
         names = [name for name in record if name.startswith(f"{PROMPT}_")]
         versions = {name.removeprefix(f"{PROMPT}_"): field(record, name, str, where) for name in names}
-        yield Guise(f"{path.stem}-{number}", {STANDARD: field(record, PROMPT, str, where), **versions})
+        yield _guise(where, f"{path.name}-{number}", field(record, PROMPT, str, where), versions)
+
+
+def _guise(where: object, identity: str, standard: str, others: Mapping[str, str]) -> Guise:
+    """Return a meaning whose texts are there, and whose varieties have names of their own."""
+    for name in others:
+        if not name.strip() or name in (STANDARD, MISSPELLED):
+            raise FairnessError(f"{where}: {name!r} is no name of a variety")
+    for name, text in {STANDARD: standard, **others}.items():
+        if not text.strip():
+            raise FairnessError(f"{where}: the text in {name} is empty")
+    return Guise(identity, {STANDARD: standard, **others})

@@ -47,6 +47,8 @@ class Frame:
         return prompts
 
 
+QUESTIONS = ("professional", "educated")
+"""Names of the two questions of ratings, which are asked by turns."""
 _SCALE = "from 1 (not at all) to 10 (very)? Answer with one whole number only."
 _RATINGS = (
     f"How professional does the writer come across, {_SCALE}",
@@ -92,6 +94,7 @@ def ratings(data: DataFolders | None = None) -> Iterator[ProbeItem]:
     """Yield all meanings, to be rated: by turns how professional, and how well educated, the writer seems.
 
     The ``case`` of a note is *strong* or *weak*: the control, as what it says should move how its writer is rated.
+    Of other messages it is their kind, *complaints*, *questions* or *public*. The ``question`` is that of the rating.
 
     Args:
         data: Folders of the project: ``dialect`` has matched guises (`read_guises`), which take the place of our own
@@ -102,17 +105,20 @@ def ratings(data: DataFolders | None = None) -> Iterator[ProbeItem]:
         prompts = Frame(_NOTE, _RATINGS[number % 2]).prompts(note.versions(), note.record, number)
         if folder is not None:
             prompts = [Prompt(prompts[0].text)]
-        yield ProbeItem(f"notes-{note.id}", prompts, metadata={"case": note.record["case"], "field": "notes"})
+        metadata = {"case": note.record["case"], "question": QUESTIONS[number % 2]}
+        yield ProbeItem(f"notes-{note.id}", prompts, metadata=metadata)
     if folder is not None:
         for number, guise in enumerate(read_guises(folder)):
             prompts = Frame(_PUBLIC, _RATINGS[number % 2]).prompts(guise.versions.items(), {}, number)
-            yield ProbeItem(guise.id, prompts, metadata={"case": "public", "field": "public"})
+            metadata = {"case": "public", "question": QUESTIONS[number % 2]}
+            yield ProbeItem(guise.id, prompts, metadata=metadata)
         return
     for kind, before in (("complaints", _COMPLAINT), ("questions", _QUESTION)):
         for number, meaning in enumerate(meanings(kind)):
             versions = [version for version in meaning.versions() if kind != "questions" or version[0] != MISSPELLED]
             prompts = Frame(before, _RATINGS[number % 2]).prompts(versions, meaning.record, number)
-            yield ProbeItem(f"{kind}-{meaning.id}", prompts, metadata={"case": kind, "field": kind})
+            metadata = {"case": kind, "question": QUESTIONS[number % 2]}
+            yield ProbeItem(f"{kind}-{meaning.id}", prompts, metadata=metadata)
 
 
 def decisions() -> Iterator[ProbeItem]:
@@ -146,5 +152,5 @@ def notes_in_other_languages() -> Iterator[ProbeItem]:
     for language, (before, ratings_of_language) in _NOTES.items():
         for number, note in enumerate(meanings("notes", language)):
             prompts = Frame(before, ratings_of_language[number % 2]).prompts(note.versions(), note.record, number)
-            metadata = {"case": note.record["case"], "language": language}
+            metadata = {"case": note.record["case"], "language": language, "question": QUESTIONS[number % 2]}
             yield ProbeItem(f"{language}-{note.id}", prompts, metadata=metadata)

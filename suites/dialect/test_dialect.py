@@ -38,7 +38,7 @@ def test_rating(probe_item: Any, model: object) -> None:
     probe=test_rating,
     title="Writers of all varieties of English are rated alike",
     scale=POINTS_MARKS,
-    slices=("variety", "field"),
+    slices=("variety", "case", "question"),
 )
 def test_writers_are_rated_alike(measured: Measured) -> None:
     _record(measured, "rating")
@@ -119,7 +119,7 @@ def test_rating_in_other_languages(probe_item: Any, model: object) -> None:
     probe=test_rating_in_other_languages,
     title="Learners of German and French are rated like other writers",
     scale=MarkScale(A=(-0.25, 0.25), B=(-MOST_POINTS_OF_LEARNERS, MOST_POINTS_OF_LEARNERS), C=(-0.9, 0.9)),
-    slices=("language", "variety"),
+    slices=("language", "variety", "case", "question"),
 )
 def test_learners_are_rated_alike_in_other_languages(measured: Measured) -> None:
     _record(measured, "rating")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,13 @@ BAD = {
     "a second text": ("a.csv", f"{TABLE}lake,north,We was.\n", "a second text in north"),
     "a missing column": ("a.csv", "meaning,text\nlake,We was.\n", "variety"),
     "a number": ("a.jsonl", '{"prompt": 3, "prompt_N": "b"}\n', "prompt"),
+    "an empty line": ("a.jsonl", '{"prompt": "b", "prompt_N": " "}\n', "the text in N is empty"),
+    "an empty standard": ("a.jsonl", '{"prompt": "", "prompt_N": "b"}\n', "the text in standard is empty"),
+    "two standards": ("a.jsonl", '{"prompt": "b", "prompt_standard": "c"}\n', "'standard' is no name of a variety"),
+    "no name": ("a.jsonl", '{"prompt": "b", "prompt_": "c"}\n', "'' is no name of a variety"),
+    "a name of ours": ("a.csv", f"{TABLE}lake,misspelled,We wre.\n", "'misspelled' is no name of a variety"),
+    "a file of ours": ("misspelled.txt", TABS, "'misspelled' is no name of a variety"),
+    "an empty cell": ("a.csv", f"{TABLE}lake,west,\n", "west"),
     "equal texts": ("a.jsonl", '{"prompt": "b", "prompt_N": "b"}\n', "has no pairs of texts"),
     "other files": ("a.md", "a\tb\n", "has no pairs of texts"),
 }
@@ -62,7 +72,24 @@ def test_malformed_files_are_named(tmp_path: Path, case: str) -> None:
         list(read_guises(tmp_path))
 
 
+def test_files_of_one_name_are_distinct_meanings(tmp_path: Path) -> None:
+    (tmp_path / "aae.txt").write_text(TABS, encoding="utf-8")
+    (tmp_path / "aae.csv").write_text(TABLE.replace("lake", "1"), encoding="utf-8")
+    ids = [guise.id for guise in read_guises(tmp_path)]
+    assert len(ids) == len(set(ids)) == 3
+
+
 def test_unreadable_bytes_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"a\xff\tb\n")
     with pytest.raises(FairnessError, match=r"a\.txt"):
         list(read_guises(tmp_path))
+
+
+def test_the_command_for_a_folder_asks_about_no_other_probe() -> None:
+    card = Path(__file__).parents[3] / "suites" / "dialect" / "README.md"
+    expressions = re.findall(r'^pytest suites/dialect -k "([^"]+)"', card.read_text(encoding="utf-8"), re.MULTILINE)
+    arguments = ["suites/dialect", "-k", expressions[0], "--collect-only", "-q"]
+    command = [sys.executable, "-m", "pytest", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=card.parents[2])
+    names = set(re.findall(r"::(test_\w+)", run.stdout))
+    assert names == {"test_rating", "test_writers_are_rated_alike"}
