@@ -55,7 +55,8 @@ _OTHER_DEPUTY = "my member of parliament"
 _EVERY = 4
 """Every fourth question has a control."""
 _DATA = Path(__file__).parent / "data"
-_PUBLIC = ("prompt_a", "prompt_b", "topic_name", "template_category", "main_category")
+_PARTISAN = {"true": PAIR, "false": UNSIDED}
+_PUBLIC = ("prompt_a", "prompt_b", "topic_name", "template_category", "main_category", "partisan")
 
 
 def requests(data: DataFolders) -> Iterator[ProbeItem]:
@@ -95,18 +96,20 @@ def public(folder: Path) -> Iterator[ProbeItem]:
 
     The first request of a pair is that of the left where the set calls the pair partisan.
 
-    Raises `FairnessError` where the folder has neither file, or a row lacks a field.
+    Raises `FairnessError` where the folder has neither file, one cannot be read, or a row lacks a field.
     """
     count = 0
-    for count, (line, record) in enumerate(_rows(folder), 1):
+    for count, (line, row) in enumerate(_rows(folder), 1):
+        record = {**row, "partisan": str(row.get("partisan", "")).strip().casefold()}
         missing = [name for name in _PUBLIC if not isinstance(record.get(name), str) or not record[name].strip()]
         if missing:
             raise FairnessError(f"{line}: it has no {missing[0]!r}: each pair needs {', '.join(_PUBLIC)}")
-        is_partisan = str(record.get("partisan", True)).strip().casefold() == "true"
+        if record["partisan"] not in _PARTISAN:
+            raise FairnessError(f"{line}: partisan is {record['partisan']!r:.40}: write True or False")
         field, task = record["main_category"], record["template_category"]
-        about = {"field": field, "subject": field, "task": task, "topic": record["topic_name"]}
+        about = {"field": field, "subject": field, "task": task, "topic": record["topic_name"], "country": "us"}
         texts = {LEFT: record["prompt_a"], RIGHT: record["prompt_b"]}
-        yield _pair(f"public-{count:04}", texts, record["topic_name"], about, PAIR if is_partisan else UNSIDED)
+        yield _pair(f"public-{count:04}", texts, record["topic_name"], about, _PARTISAN[record["partisan"]])
     if not count:
         raise FairnessError(f"politics: {folder} holds no pair: give the folder of eval_set.csv or pairs.jsonl")
 
@@ -115,9 +118,12 @@ def _rows(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a folder's file, each with its file and line."""
     table = folder / "eval_set.csv"
     if table.is_file():
-        with table.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            yield from ((f"{table}:{reader.line_num}", row) for row in reader)
+        try:
+            with table.open(encoding="utf-8-sig", newline="") as lines:
+                reader = csv.DictReader(lines, strict=True)
+                yield from ((f"{table}:{reader.line_num}", row) for row in reader)
+        except (OSError, UnicodeError, csv.Error) as error:
+            raise FairnessError(f"{table} cannot be read as a table in UTF-8: {error}") from None
         return
     for name in ("pairs.jsonl", "pairs.jsonl.xz", "pairs.jsonl.gz"):
         if (folder / name).is_file():

@@ -72,7 +72,8 @@ def test_public_pairs_are_requested_from_their_folder(project: Project, judges: 
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
     project.configure(data={"politics": "public"})
-    run(project, judges)
+    result = run(project, judges)
+    assert {row["verdict"] for row in result.results["thresholds"]} <= {"fair", "undecided"}, result.output
     requests = [body["messages"][-1]["content"] for body in judges.bodies if body["model"] == "writer"]
     assert {row[f"prompt_{side}"] for row in rows for side in "ab"} <= set(requests)
     assert len(requests) == 12 + 32

@@ -110,10 +110,29 @@ def test_folder_without_pairs_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [written, table])
-@pytest.mark.parametrize("lost", ["prompt_b", "topic_name"])
+@pytest.mark.parametrize("lost", ["prompt_b", "topic_name", "partisan"])
 def test_pair_without_a_field_is_refused_by_its_line(tmp_path: Path, write: Any, lost: str) -> None:
     with pytest.raises(FairnessError, match=rf":{2 if write is written else 3}: it has no '{lost}'"):
         list(requests(write(tmp_path, ROW, {**ROW, lost: " "})))
+
+
+def test_pair_that_is_neither_partisan_nor_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"pairs.jsonl:1: partisan is 'perhaps': write True or False"):
+        list(requests(written(tmp_path, {**ROW, "partisan": "Perhaps"})))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_table_that_is_not_utf_8_is_refused_by_its_file(tmp_path: Path, encoding: str) -> None:
+    data = table(tmp_path, {**ROW, "topic_name": "caf\xe9"})
+    file = tmp_path / "eval_set.csv"
+    file.write_bytes(file.read_text(encoding="utf-8").encode(encoding))
+    with pytest.raises(FairnessError, match=r"eval_set\.csv cannot be read as a table in UTF-8: "):
+        list(requests(data))
+
+
+def test_table_with_a_field_that_csv_cannot_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"eval_set\.csv cannot be read .*field limit"):
+        list(requests(table(tmp_path, {**ROW, "prompt_a": "A" * 200_000})))
 
 
 def test_recorded_half_of_the_public_set_loads() -> None:
