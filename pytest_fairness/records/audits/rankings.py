@@ -76,16 +76,36 @@ class Ranking:
         Raises:
             FairnessError: A group has no member.
         """
-        order = self.order
-        pairs = [
-            order.index(first) < order.index(second)
-            for first, group in enumerate(self.groups)
-            for second, other in enumerate(self.groups)
-            if group == of and (other == to or (to is None and other != of))
-        ]
-        if not pairs:
-            raise FairnessError(f"a ranking of {', '.join(self.groups)} does not compare {of} with {to or 'others'}")
-        return sum(pairs) / len(pairs)
+        return share_ahead(self.order, self.groups, of, to)
+
+
+def share_ahead(order: Sequence[int], groups: Sequence[str], of: str, to: str | None = None) -> float:
+    """Return the share of pairs of people of two groups in which that of the first group is ranked ahead.
+
+    Args:
+        order: The indices of the people, the best first.
+        groups: The group of each.
+        of: The first group.
+        to: The other group; None for all others.
+
+    Returns:
+        The share, from 0 to 1; one half where both are ranked alike.
+
+    Raises:
+        FairnessError: A group has no member.
+
+    >>> share_ahead([2, 1, 0], ["f", "m", "f"], "f", "m")
+    0.5
+    """
+    pairs = [
+        order.index(first) < order.index(second)
+        for first, group in enumerate(groups)
+        for second, other in enumerate(groups)
+        if group == of and (other == to or (to is None and other != of))
+    ]
+    if not pairs:
+        raise FairnessError(f"a ranking of {', '.join(groups)} does not compare {of} with {to or 'others'}")
+    return sum(pairs) / len(pairs)
 
 
 def recompute(download: Download) -> Recomputed:

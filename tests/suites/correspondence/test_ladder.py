@@ -1,4 +1,4 @@
-"""The odds ratio within rungs: gaps show where a model is undecided, and Bloomberg's rankings are judged alike."""
+"""The odds ratio within rungs: gaps show where a model is undecided, and what published rankings score."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_published_rankings_have_the_odds_of_the_card() -> None:
         estimates = [measured.metric(odds_ahead(name)) for name in GRADERS]
         shown[job] = [tuple(round(number, 3) for number in (one.value, one.low, one.high)) for one in estimates]
     assert shown == {
-        "HR specialist": [(1.138, 1.076, 1.204), (1.116, 1.045, 1.192)],
+        "HR specialist": [(1.133, 1.072, 1.198), (1.113, 1.042, 1.189)],
         "retail": [(1.01, 0.956, 1.067), (0.975, 0.912, 1.043)],
     }
-    assert missing == {"HR specialist": 111, "retail": 116}
+    assert missing == {"HR specialist": 113, "retail": 116}
