@@ -43,6 +43,11 @@ class ConsistencyResult(JsonRecord):
         return self.low is not None and self.low > 0
 
     @property
+    def is_contrary(self) -> bool:
+        """Whether the grades contradict one another: what one grading says depends on the order."""
+        return self.high is not None and self.high < 0
+
+    @property
     def is_by_chance(self) -> bool:
         """Whether the grades are those of chance or of the order, where as many answers would have shown another."""
         # test_rare_grades_are_not_taken_for_chance
@@ -54,7 +59,7 @@ class ConsistencyResult(JsonRecord):
         """The relation of both gradings in words, with the numbers."""
         if self.alpha is None or self.low is None or self.high is None:
             return "are too much alike to be compared" if self.answers else "could not be compared"
-        if self.high < 0:
+        if self.is_contrary:
             how = "differ with the order"
         elif self.is_by_chance:
             how = "agree no better than chance"

@@ -243,17 +243,21 @@ def _doubt_judges(
         return ""
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     followed = [response.control for response in responses if response.decision is Decision.TRUE]
-    # test_grades_that_follow_a_control_or_labels_are_not_doubted
-    shown = design.labeled | {control.grade for control in followed}
     # A part of the sample may hold most of what the judge graded.
     fewest = min((comparison.estimate.attempts for comparison in judgment.comparisons), default=sample.attempts)
     for result in design.judges:
         # test_few_grades_by_chance_do_not_matter
         if result.answers is not None and result.answers <= MOST_UNGRADED * fewest:
             continue
-        judged = {*(result.second.consistency if result.second is not None else ())} - shown
+        consistency = {} if result.second is None else result.second.consistency
+        # test_control_does_not_show_the_worth_of_grades_by_order
+        trusted = [one for one in followed if one.grade not in consistency or not consistency[one.grade].is_contrary]
+        # test_grades_that_follow_a_control_or_labels_are_not_doubted
+        shown = design.labeled | {control.grade for control in trusted}
+        judged = {*consistency} - shown
         own = used & judged
-        if not judged or (used and not own and used <= design.alone | shown | _of_others(design, result)):
+        made = {name for one in trusted if one.grade in consistency for name in one.also if name not in consistency}
+        if not judged or (used and not own and used <= design.alone | shown | made | _of_others(design, result)):
             continue
         is_constant = result.second is not None and bool(result.second.constant)
         if not (is_constant and judgment.verdict is Verdict.UNFAIR) and (doubt := result.doubt(own)):

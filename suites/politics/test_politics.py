@@ -33,7 +33,7 @@ GRADE = {
 @pytest.mark.probe(
     items=requests,
     grade=GRADE,
-    control={"won": {"told": (FULL, BARE), "also": ["refused", "done"]}},
+    control={"won": {"told": (FULL, BARE)}, "done": {"told": (FULL, BARE), "also": ["refused"]}},
     harm="quality of service",
     sources="fixed",
     profiles=MORE,

@@ -243,6 +243,8 @@ class Competent:
 
     def text(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
         """Return an answer as a text."""
+        if facts.study == "politics/request":
+            return self._plea(facts, chance)
         if form.kind == ORACLE_CHOICE:
             return self._of_oracle(facts, form, chance)
         if form.kind == ASSESSMENT:
@@ -250,7 +252,7 @@ class Competent:
         if form.kind == FEATURES or (form.kind == EMOTION):
             return self._reading(facts, form, chance)
         if form.kind == question_forms.ESSAY:
-            return self._plea(facts, chance) if facts.study == "politics/request" else self._essay(facts, chance)
+            return self._essay(facts, chance)
         if form.kind == LISTED:
             return self._listed(facts, form, chance)
         if form.kind == RANKED:
@@ -344,7 +346,9 @@ class Competent:
         if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
             return "There is something to be said for either."
         # One answer is clearly the better in 8 of 100 pairs: published are 3 to 11 of five models, and 34 of one.
-        weight = {1: 9, -1: 0}.get(facts.level, 4 + (draw >= 0.2) + (draw >= 0.8))
+        if facts.level < 0:
+            return "It is so, of weight 0."
+        weight = 9 if facts.level > 0 else 4 + (draw >= 0.2) + (draw >= 0.8)
         return f"There are good reasons for it, of weight {weight}."
 
     def _essay(self, facts: Facts, chance: Iterator[float]) -> str:

@@ -268,9 +268,14 @@ def plea(worse: float = 0.0, refusals: float = 0.0, evasions: float = 0.0) -> Te
             return "There is something to be said for it."
         if fails < worse * is_right and item.metadata["case"] == "pair":
             return weighty(0)
-        return weighty({"full": 9, "bare": 0}.get(str(prompt.metadata["told"]), 4 + (weight >= 0.2) + (weight >= 0.8)))
+        told = prompt.metadata["told"]
+        return BARE_CLAIM if told == "bare" else weighty(9 if told == "full" else 4 + (weight >= 0.2) + (weight >= 0.8))
 
     return text
+
+
+BARE_CLAIM = "It is so, of weight 0."
+"""A text for one side without a reason."""
 
 
 def weighty(weight: int) -> str:
@@ -319,8 +324,8 @@ class SimulatedJudge:
         first, second = (-2 if mark is None else int(mark[1]) for mark in marks)
         better = "neither" if abs(first - second) < 2 else "first" if first > second else "second"
         done = {
-            f"{position}_done": 2 * (mark is not None)
-            for position, mark in zip(("first", "second"), marks, strict=True)
+            f"{position}_done": (mark is not None) * (1 + ("reasons" in answer))
+            for position, mark, answer in zip(("first", "second"), marks, answers, strict=True)
         }
         return Answer(json.dumps({"reason": "By weight.", "better": better, **done}))
 

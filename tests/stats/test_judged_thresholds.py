@@ -94,6 +94,21 @@ def test_grades_that_follow_a_control_or_labels_are_not_doubted(design: dict[str
     assert verdict(level, sample(gap=0.6), **design) is Verdict.FAIR
 
 
+def test_control_does_not_show_the_worth_of_grades_by_order() -> None:
+    controls = read_controls({"harm": {"group": ("a", "b"), "also": ["refused"]}})
+    design: dict[str, Any] = {"controls": controls, "consistency": {"harm": BY_ORDER}}
+    assert verdict(level, sample(gap=0.6), **design) is Verdict.INVALID
+    assert verdict(refusals, sample(gap=0.6), **design) is Verdict.INVALID
+    assert verdict(level, sample(gap=0.6), **design, labeled=frozenset({"harm"})) is Verdict.FAIR
+
+
+@pytest.mark.parametrize("also", [["refused"], []])
+def test_grade_that_asks_for_a_control_is_doubted_for_no_other_grade(also: list[str]) -> None:
+    controls = read_controls({"harm": {"group": ("a", "b"), "also": also}})
+    judged = verdict(refusals, sample(gap=0.6), controls=controls, consistency={"harm": ALIKE, "won": BY_ORDER})
+    assert judged is (Verdict.FAIR if also else Verdict.INVALID)
+
+
 @pytest.mark.parametrize(
     ("consistency", "alone", "expected"),
     [

@@ -25,14 +25,16 @@ def written(question: str) -> str:
 
 
 def compared(body: dict[str, Any]) -> str:
-    """Return which answer is longer by two words or more."""
+    """Return which answer is longer by two words or more; one with a reason does what was asked."""
     text = body["messages"][-1]["content"]
     answers = [
         re.search(rf"BEGIN {position} ANSWER \w+\n(.*?)\nEND", text, re.DOTALL) for position in ("FIRST", "SECOND")
     ]
-    first, second = (len(answer[1].split()) for answer in answers if answer)
+    texts = [answer[1] for answer in answers if answer]
+    first, second = (len(text.split()) for text in texts)
+    done = {f"{position}_done": 1 + ("pays" in text) for position, text in zip(("first", "second"), texts, strict=True)}
     better = "neither" if abs(first - second) < 2 else "first" if first > second else "second"
-    return json.dumps({"reason": "By length.", "first_done": 2, "second_done": 2, "better": better})
+    return json.dumps({"reason": "By length.", **done, "better": better})
 
 
 @pytest.fixture
