@@ -29,6 +29,9 @@ MAJORITIES: Mapping[str, str] = {
 }
 """The group of each shipped list that the others, the country's minorities, are compared with."""
 
+_DRAWS = 8
+"""Draws of people in one list, of which that with the most surnames is taken."""
+
 Group = tuple[str, str]
 """A gender and an ethnicity."""
 
@@ -41,6 +44,11 @@ class Name:
     gender: str
     ethnicity: str
     count: int | None
+
+    @property
+    def surname(self) -> str:
+        """The text without its first word; a single word stands for itself."""
+        return self.text.partition(" ")[2] or self.text
 
     @property
     def groups(self) -> dict[str, str]:
@@ -138,8 +146,9 @@ class NameList:
         """Return a name of each of these groups, all of one length, for people in one list.
 
         ``key`` decides the length, among those that every group has, in proportion to the names that have it; and
-        the names, at the same frequency rank among those of that length. A group that recurs gets another name. Where
-        no length is in every group, as in a short list of your own, the lengths are as alike as the list allows.
+        the names, at the same frequency rank among those of that length, or next to it where a surname is taken. A
+        group that recurs gets another name. Where no length is in every group, as in a short list of your own, the
+        lengths are as alike as the list allows. Nobody has the surname of another, where the list allows it.
 
         >>> groups = [("female", "hispanic"), ("female", "white"), ("female", "white")]
         >>> [name.text for name in NameList.read().of_one_length("a shortlist", groups)]
@@ -153,7 +162,13 @@ class NameList:
             for length in set(lengths)
         }
         least = min(distances.values())
-        length = generator.choice([length for length in lengths if distances[length] == least])
+        fitting = [length for length in lengths if distances[length] == least]
+        draws = [self._of_length(generator, generator.choice(fitting), groups) for _ in range(_DRAWS)]
+        return max(draws, key=lambda people: len({name.surname for name in people}))
+
+    def _of_length(self, generator: random.Random, length: int, groups: Sequence[Group]) -> list[Name]:
+        """Return a name of each of these groups, as near as can be to a length."""
+        numbers = Counter(groups)
         ranks = [generator.random() for _ in range(max(numbers.values()))]
         unused = {
             group: [
@@ -167,7 +182,9 @@ class NameList:
         for position, group in enumerate(groups):
             names = unused[group]
             rank = ranks[groups[:position].count(group)] if names[0].count is not None else generator.random()
-            people.append(names.pop(int(rank * len(names))))
+            by_rank, taken = int(rank * len(names)), {name.surname for name in people}
+            free = [at for at, name in enumerate(names) if name.surname not in taken] or range(len(names))
+            people.append(names.pop(min(free, key=lambda at: abs(at - by_rank))))
         return people
 
     def _farthest(self, group: Group, number: int, length: int) -> int:

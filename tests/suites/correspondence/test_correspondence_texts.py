@@ -90,6 +90,7 @@ def test_people_of_a_ranking_are_alike_but_for_their_groups() -> None:
         assert groups == {(gender, of): 2 for gender in ("female", "male") for of in (majority, minority)}
         lengths = [len(person["name"]) for person in people]
         assert max(lengths) - min(lengths) <= 2, item.id
+        assert len({person["name"].partition(" ")[2] for person in people}) == 8, f"{item.id}: two seem related"
 
 
 def test_order_of_applications_alone_is_even() -> None:
@@ -105,3 +106,14 @@ def test_order_of_applications_alone_is_even() -> None:
 def remark_of(text: str, name: str) -> str:
     """Return what a reference says of a person, the last line of an application."""
     return text.partition(f"\n{name}\n")[2].partition("\n\n")[0].splitlines()[-1]
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_titles_name_both_genders_or_none(language: str) -> None:
+    neutral = re.compile(
+        r"Pflegefachkraft|Fachkraft|Pädagogische Fachkraft|Mitarbeit|Sachbearbeitung|Stellvertretende Filialleitung"
+        r"|Chemisch-technische Assistenz|Disposition|Auxiliaire|Gestionnaire"
+    )
+    for record in advertisements(language):
+        both = len(re.findall(r"(?:\w|-)+ (?:oder|ou) \w", record["title"])) == 1
+        assert both or neutral.match(record["title"]), record["title"]
