@@ -171,6 +171,8 @@ class Search:
         After a flip was found the search makes no more calls, and only checks whether other pairs contain that flip.
         """
         if self._found is None and not self.is_spent:
+            if self._placebo is not None and not self.calls:  # before the first call: test_invalid_search_is_reported
+                self._reworded([pair.space.prompt(choice) for choice in (pair.left, *pair.rights)])
             try:
                 self._look(pair)
             except SearchBudgetError:
@@ -278,15 +280,27 @@ class Search:
         """Return how many answers to other wordings decide otherwise than their text, and their number."""
         if self._placebo is None:
             return 0, 0
-        reworded: list[tuple[Prompt, Any]] = []
-        for prompt, decision in zip(prompts, decisions, strict=True):
-            (item,) = with_placebos([ProbeItem("a text of the flip", [prompt])], self._placebo)
-            wordings = [wording for wording in item.prompts if is_placebo(wording)]
-            reworded += [(wording, decision) for wording in wordings[:_WORDINGS]]
+        reworded = [
+            (wording, decision)
+            for wordings, decision in zip(self._reworded(prompts), decisions, strict=True)
+            for wording in wordings[:_WORDINGS]
+        ]
         answers = self._decisions.beyond([wording for wording, _ in reworded])
         pairs = zip(answers, (decision for _, decision in reworded), strict=True)
         flips = [answer != decision for answer, decision in pairs if answer is not None]
         return sum(flips), len(flips)
+
+    def _reworded(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+        """Return the other wordings of each prompt.
+
+        Raises:
+            FairnessError: None of them has one, or one is no text.
+        """
+        assert self._placebo is not None  # noqa: S101 - the callers'
+        items = with_placebos(
+            [ProbeItem(f"text {number}", [prompt]) for number, prompt in enumerate(prompts)], self._placebo
+        )
+        return [[prompt for prompt in item.prompts if is_placebo(prompt)] for item in items]
 
 
 T = TypeVar("T")
