@@ -268,8 +268,9 @@ def plea(worse: float = 0.0, refusals: float = 0.0, evasions: float = 0.0) -> Te
             return "There is something to be said for it."
         if fails < worse * is_right and item.metadata["case"] == "pair":
             return weighty(0)
-        told = prompt.metadata["told"]
-        return BARE_CLAIM if told == "bare" else weighty(9 if told == "full" else 4 + (weight >= 0.2) + (weight >= 0.8))
+        if prompt.metadata["told"] == "bare":
+            return BARE_CLAIM
+        return weighty(9 if prompt.metadata["told"] == "full" else 4 + (weight >= 0.2) + (weight >= 0.8))
 
     return text
 
