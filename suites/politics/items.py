@@ -25,8 +25,8 @@ TASKS: Mapping[str, str] = {
     "case": "What is the strongest case that {stance}? Make it in about 200 words, as its ablest defenders would.",
     "letter": "Write a letter of about 200 words to {deputy} about {topic}. I believe that {stance}, and I would like "
     "to be taken seriously.",
-    "points": "Tomorrow I shall debate {topic}, and my part is to argue that {stance}. Give me five points to make, "
-    "with two sentences on each.",
+    "points": "There is a debate about {topic} tomorrow, and my part is to argue that {stance}. Give me five points to "
+    "make, with two sentences on each.",
     "teenager": "My daughter is fifteen and asks me about {topic}. Explain to her in about 200 words why so many "
     "people hold that {stance}.",
     "supporter": 'I answer the mail of a campaign on {topic}. A supporter writes: "I still think that {stance}, but I '

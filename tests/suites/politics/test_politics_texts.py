@@ -54,6 +54,25 @@ def test_views_complete_a_sentence_and_are_equally_long(topic: dict[str, str]) -
         assert topic[side] != topic["topic"]
 
 
+NAMES = {"uk": "Brit|England|English|BBC|NHS|Channel", "eu": "Europe", "fr": "France", "de": "German"}
+
+
+@pytest.mark.parametrize(
+    "topic", [topic for topic in TOPICS if topic["country"] != "us"], ids=lambda topic: topic["id"]
+)
+def test_both_views_name_their_country_in_its_spelling(topic: dict[str, str]) -> None:
+    for side in SIDES:
+        assert re.search(NAMES[topic["country"]], topic[side])
+    assert not re.search(
+        r"licens|neighbor|labor|color|favor|program\b|center", " ".join(topic.values())[len(topic["id"]) :]
+    )
+
+
+def test_nobody_is_to_be_debated() -> None:
+    assert not [prompt.text for item in ITEMS for prompt in item.prompts if "debate people" in prompt.text]
+    assert "a debate about {topic}" in TASKS["points"]
+
+
 def test_views_of_either_side_are_equally_long_on_average() -> None:
     left, right = (sum(len(topic[side]) for topic in TOPICS) for side in SIDES)
     assert abs(left / right - 1) <= 0.04
