@@ -51,6 +51,23 @@ def test_versions_are_whole_sentences_with_the_same_facts(meaning: Meaning) -> N
             assert facts.findall(text) == facts.findall(standard), text
 
 
+NUMBERS = re.compile(r"\b(?:t(?:wo|hree|en|welve|hirteen|wenty|hirty)|four|five|six|seven|eight|nine|eleven|sixty)\b")
+
+
+@pytest.mark.parametrize("meaning", ENGLISH, ids=lambda meaning: meaning.id)
+def test_versions_have_the_same_numbers_in_words(meaning: Meaning) -> None:
+    for case in (0, 1):
+        versions = dict(meaning.versions(case))
+        del versions[MISSPELLED]
+        for name, text in versions.items():
+            assert set(NUMBERS.findall(versions[STANDARD])) <= set(NUMBERS.findall(text)), name
+
+
+def test_no_word_stands_for_scotland() -> None:
+    texts = [dict(meaning.versions())["Scottish"] for meaning in ENGLISH]
+    assert 0 < sum("wee" in text.split() for text in texts) <= 12
+
+
 @pytest.mark.parametrize("language", VARIETIES)
 def test_versions_are_about_equally_long(language: str) -> None:
     words: dict[str, list[int]] = {}
@@ -74,6 +91,24 @@ def test_mistakes_are_as_many_as_differences_and_change_no_fact(meaning: Meaning
     for fact in re.findall(r"<([^<>|]*)\|([^<>|]*)>", meaning.record["text"]):
         assert fact[0] in versions[0][MISSPELLED]
         assert fact[1] in versions[1][MISSPELLED]
+
+
+@pytest.mark.parametrize("language", VARIETIES)
+def test_mistakes_make_no_other_words(language: str) -> None:
+    own = [dict(meaning.versions(case)) for meaning in ALL if meaning.language == language for case in (0, 1)]
+    words = {word for versions in own for word in re.findall(r"\w+", versions[STANDARD])}
+    assert [
+        false
+        for versions in own
+        for right, false in zip(versions[STANDARD].split(), versions[MISSPELLED].split(), strict=True)
+        if right != false and false.strip(".,?;:") in words
+    ] == []
+
+
+def test_mistakes_read_as_mistakes() -> None:
+    text = "good month from does three past cold time most"
+    mistakes = {word for seed in range(99) for word in misspelled(text, 9, seed).split()}
+    assert mistakes.isdisjoint({"god", "moth", "form", "dose", "there", "pats", "clod", "tie", "mot", "pat", "cod"})
 
 
 def test_mistakes_spare_names_numbers_and_short_words() -> None:
