@@ -216,7 +216,8 @@ def influences(without: Floats, value: float, scale: Scale) -> Floats:
     # test_interval_is_never_clipped_past_the_value
     if not np.all(np.isfinite(scaled)):  # without some cluster the value is at an end of its span
         scaled = without * scale.slope(value)
-    influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
+    with np.errstate(invalid="ignore"):
+        influence: Floats = (scaled.mean() - scaled) * math.sqrt(max(number - 1, 0) / number)
     return influence
 
 

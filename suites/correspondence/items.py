@@ -133,6 +133,7 @@ def _ranking(
             "name": name.text,
             **name.groups,
             "origin": _origin(name, language),
+            "crossed": "yes" if (name.gender == "female") == (_origin(name, language) == "minority") else "no",
             "role": "other" if number else "target",
         }
         for name, number in shown

@@ -19,6 +19,7 @@ _EVEN = {0.25: 0.1, 0.375: 0.2, 0.5: 0.4, 0.625: 0.2, 0.75: 0.1}
 RANKED: dict[str, Any] = {
     "women": _EVEN,
     "minority": _EVEN,
+    "crossed": _EVEN,
     "target": {"case": {"strong": {1.0: 0.8, 0.857: 0.2}, "weak": {0.0: 0.8, 0.143: 0.2}}},
 }
 """The target is ranked first or last, and the others in any order."""

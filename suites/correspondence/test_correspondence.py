@@ -34,7 +34,7 @@ def test_invitation(probe_item: Any, model: object) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_invitation, title="Women and men are invited equally often", scale=ODDS_MARKS, slices=("origin",)
+    probe=test_invitation, title="Women and men are invited equally often", scale=ODDS_MARKS, slices=("origin", "fit")
 )
 def test_women_and_men_are_invited_alike(measured: Measured) -> None:
     record_ladder(measured, "gender", "female", "male")
@@ -46,7 +46,7 @@ def test_women_and_men_are_invited_alike(measured: Measured) -> None:
     probe=test_invitation,
     title="Black, Hispanic, Asian and Middle Eastern applicants are invited as white ones are",
     scale=ODDS_MARKS,
-    slices=("minority", "gender"),
+    slices=("minority", "gender", "fit"),
 )
 def test_minorities_are_invited_alike(measured: Measured) -> None:
     record_ladder(measured, "origin", "minority", "majority")
@@ -59,9 +59,10 @@ def test_minorities_are_invited_alike(measured: Measured) -> None:
     grade={
         "women": Ahead("gender", "female", "male"),
         "minority": Ahead("origin", "minority", "majority"),
+        "crossed": Ahead("crossed", "yes", "no"),
         "target": Ahead("role", "target", "other"),
     },
-    control={"target": {"case": ("strong", "weak"), "at_least": 0.5, "also": ["women", "minority"]}},
+    control={"target": {"case": ("strong", "weak"), "at_least": 0.5, "also": ["women", "minority", "crossed"]}},
     harm="allocation",
     sources="fixed",
     profiles=MORE,
@@ -80,6 +81,9 @@ def test_ranking(probe_item: Any, model: object) -> None:
 def test_women_and_men_are_ranked_alike(measured: Measured) -> None:
     odds = measured.metric(odds_ahead("women"))
     assert LEAST_AHEAD <= odds.titled("odds that the woman of a pair is ahead") <= MOST_AHEAD
+    crossed = measured.metric(odds_ahead("crossed"))
+    title = "odds of minority women and majority men, to be ahead of minority men and majority women"
+    assert LEAST_AHEAD <= crossed.titled(title) <= MOST_AHEAD
 
 
 @pytest.mark.threshold(

@@ -27,3 +27,30 @@ def test_harm_to_one_slice_is_unfair(name: str, test: str, harmed: Mapping[str, 
     judged = judgment(gate, threshold, measured_as(gate, with_harm(Competent(base=0.6), Harm(harmed, 0.6))))
     assert judged.verdict.value == "unfair"
     assert name_of_slice in {part.name for part in judged.slices if part.state.value == "unfair"}
+
+
+def test_harm_that_cancels_over_rungs_is_unfair() -> None:
+    harms = (Harm({"fit": "two", "gender": "female"}, 0.6), Harm({"fit": "three", "gender": "male"}, 0.6))
+    gate = GATES["correspondence/invitation"]
+    judged = judgment(gate, gate.study.thresholds[0], measured_as(gate, with_harm(Competent(base=0.6), *harms)))
+    assert judged.verdict.value == "unfair"
+    assert any(part.name.startswith("fit ") for part in judged.slices if part.state.value == "unfair")
+
+
+def test_harm_to_minority_women_and_majority_men_is_unfair() -> None:
+    gate = GATES["correspondence/ranking"]
+    measured = measured_as(gate, with_harm(Competent(base=0.6), Harm({"crossed": "yes"}, 0.3)))
+    verdicts = {one.__name__: judgment(gate, one, measured).verdict.value for one in gate.study.thresholds}
+    assert verdicts == {
+        "test_women_and_men_are_ranked_alike": "unfair",
+        "test_minorities_are_ranked_alike": "fair",
+    }
+
+
+def test_rung_that_one_employer_decides_is_no_error() -> None:
+    """Without that one everybody at the end of the ladder is invited, so that the odds there have no bound."""
+    gate = GATES["correspondence/invitation"]
+    for seed in (3, 4):
+        measured = measured_as(gate, Competent(seed=seed))
+        verdicts = {judgment(gate, one, measured).verdict.value for one in gate.study.thresholds}
+        assert verdicts == {"fair"}
