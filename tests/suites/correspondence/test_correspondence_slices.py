@@ -48,7 +48,7 @@ def test_harm_to_minority_women_and_majority_men_is_unfair() -> None:
 
 
 def test_rung_that_one_employer_decides_is_no_error() -> None:
-    """Without that one everybody at the end of the ladder is invited, so that the odds there have no bound."""
+    """Test a rung where one employer alone rejects anybody: leaving it out, the odds there have no bound."""
     gate = GATES["correspondence/invitation"]
     for seed in (3, 4):
         measured = measured_as(gate, Competent(seed=seed))
