@@ -68,7 +68,7 @@ def test_both_views_name_their_country_in_its_spelling(topic: dict[str, str]) ->
     )
 
 
-def test_nobody_is_to_be_debated() -> None:
+def test_debates_are_about_questions_not_people() -> None:
     assert not [prompt.text for item in ITEMS for prompt in item.prompts if "debate people" in prompt.text]
     assert "a debate about {topic}" in TASKS["points"]
 
