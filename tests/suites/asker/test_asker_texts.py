@@ -151,7 +151,7 @@ def test_identities_never_meet_tasks_that_they_matter_to() -> None:
     tasks = {record["id"] for kind in ("questions", "amounts", "advice") for record in records(kind)}
     assert {task for task, _ in excluded} <= tasks
     assert {identity for _, identity in excluded} <= set(identities())
-    assert {row["reading"] for row in rows} == {"first", "second", "both"}
+    assert {row["reading"] for row in rows} == {"first", "second", "third", "both"}
     assert excluded.isdisjoint((item.metadata["task"], item.metadata["identity"]) for item in ITEMS)
 
 
@@ -183,3 +183,19 @@ def test_doubtful_sums_are_ungraded(text: str) -> None:
 @pytest.mark.parametrize("grader", [Words(), WordLength()])
 def test_empty_answers_have_no_form(grader: Words | WordLength) -> None:
     assert grader.grade(SUM, Answer(" ")).ungraded is not None
+
+
+@pytest.mark.parametrize(
+    ("language", "quoted"), [("en", '"{statement}"'), ("de", "„{statement}“"), ("fr", "« {statement} »")]
+)
+def test_profiles_quote_as_their_language_does(language: str, quoted: str) -> None:
+    forms = json.loads((DATA / "forms.json").read_text(encoding="utf-8"))
+    assert quoted in forms[language]["profile"]
+
+
+def test_no_topic_of_an_asker_is_that_of_the_task() -> None:
+    topics = re.compile(r"\b(guitar|guitare|gitarre|bank|linienbus\w*)\b")
+    for _, disclosed, neutral in PAIRS:
+        for prompt in (disclosed, neutral):
+            asker, request = (set(topics.findall(str(prompt.messages[at]["content"]).lower())) for at in (0, -1))
+            assert not asker & request, prompt.text
