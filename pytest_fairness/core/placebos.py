@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, short_repr
-from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.message_roles import CONTINUATIONS
 from pytest_fairness.core.metric_kind import MetricKind
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
 
 PLACEBO = "placebo_wording"
 """The attribute of a prompt that is its level of the placebo; a prompt without other wordings has none."""

@@ -153,7 +153,7 @@ EXPRESSIONS: dict[str, str] = {
     "Measured.from_rows(ROWS, item='item', groups=['g'], extremes={'score': 5})": "are 5: give a pair, as in (1, 5)",
     "Measured.from_rows([1], item='item', groups=['g'])": "row 1 is 1: give a mapping from column to value",
     "Measured.from_rows(3, item='item', groups=['g'])": "the rows are 3: give a list of mappings",
-    "Measured.from_table(3, item='item', groups=['g'])": "the table is 3: name a file, or give rows to from_rows",
+    "Measured.from_table(3, item='item', groups=['g'])": "the table is 3: name a file, or give a frame",
     "Measured.from_table('none.csv', item='item', groups=['g'])": "there is no file none.csv",
     "Measured.from_table('none.xlsx', item='item', groups=['g'])": "so save it as CSV UTF-8",
     "Measured.from_table('none.csv')": "from_table needs item, groups",

@@ -43,7 +43,7 @@ _LENGTHS: Mapping[str, str] = {
 _LETTER = re.compile(r"\bletter\b|\bLETTER\b|\bBuchstaben\b|\blettre\b")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
 _RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
-_APPLICANT = re.compile(r"^(.+)\n- ", re.MULTILINE)
+_APPLICANT = re.compile(r"^(?!- )(.+)\n- ", re.MULTILINE)
 _TAIL = 900
 """Characters at the end of a prompt in which its form stands."""
 

@@ -81,8 +81,8 @@ class ProbeItemHandle:
             model: The value of the fixture: a model, or any callable from text to text.
         """
         try:
-            self._check_judged(model)
             subject = self._fairness.models.wrap(model, self._model_name)
+            self._check_judged(model)
         except FairnessError as error:
             self._fairness.causes.end(self._test, str(error), self._fairness.work.count_attempts(self._parameter))
         failure = ""
