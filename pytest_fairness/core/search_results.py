@@ -24,6 +24,8 @@ class FlipResult(JsonRecord):
     """The answers to other wordings of both texts that decide otherwise than the text."""
     placebo_answers: int = 0
     """The number of answers to other wordings; 0 where the search has no placebo."""
+    placebo_error: str = ""
+    """Why other wordings could not be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def search(row: SearchResult) -> str:
     (first, second), (one, two), n = flip.decisions, flip.counts, flip.n
     wordings = (
         f"; other wordings flip in {flip.placebo_flips} of {flip.placebo_answers}" if flip.placebo_answers else ""
-    )
+    ) + (f"; other wordings were not asked: {flip.placebo_error}" if flip.placebo_error else "")
     return (
         f"{', '.join(flip.differences)} flips {first!r} ({one} of {n}) to {second!r} ({two} of {n}), "
         f"p <= {flip.p_value:.2g}, found {calls}{wordings}"

@@ -132,6 +132,7 @@ def _flip_result(flip: Flip) -> FlipResult:
         p_value=flip.p_value,
         placebo_flips=flip.placebo_flips,
         placebo_answers=flip.placebo_answers,
+        placebo_error=flip.placebo_error,
     )
 
 
@@ -176,7 +177,7 @@ class FlipFinder:
         except FairnessError as error:
             session.broken = pytest.fail.Exception(str(error), pytrace=False)
             raise session.broken from None
-        if session.error:
+        if session.error and session.search.flip is None:
             session.broken = pytest.fail.Exception(session.error, pytrace=False)
             raise session.broken
         if flip is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
@@ -66,6 +66,8 @@ class Flip:
     """The answers to other wordings of both texts that decide otherwise than the text."""
     placebo_answers: int = 0
     """The number of answers to other wordings; 0 without a placebo."""
+    placebo_error: str = ""
+    """Why other wordings could not be asked; the flip stays one."""
 
     def __str__(self) -> str:
         first, second = self.decisions
@@ -77,6 +79,7 @@ class Flip:
                 if self.placebo_answers
                 else ""
             )
+            + (f"; other wordings were not asked: {self.placebo_error}" if self.placebo_error else "")
         )
 
     def __repr__(self) -> str:
@@ -178,6 +181,7 @@ class Search:
             except SearchBudgetError:
                 self.is_spent = True
             if self._found is not None:
+                self._found = replace(self._found, flip=self._with_placebo(self._found.flip))
                 self._show(pair)
         return self.flip if self._holds(pair) else None
 
@@ -270,25 +274,27 @@ class Search:
                 changes = tuple(differences(space, left, right))
                 prompts = space.prompt(left), space.prompt(right)
                 k = least_agreeing(len(first), SIGNIFICANCE / 2**self._spent_error)
-                placebo = self._placebo_counts(prompts, decisions)
-                return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls, *placebo)
+                return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls)
             if min(counts) < _RETRY * self._n:
                 return None
         return None
 
-    def _placebo_counts(self, prompts: Sequence[Prompt], decisions: Sequence[Any]) -> tuple[int, int]:
-        """Return how many answers to other wordings decide otherwise than their text, and their number."""
+    def _with_placebo(self, flip: Flip) -> Flip:
+        """Return a flip with the answers to other wordings of its texts, counted; with the reason where it has none."""
         if self._placebo is None:
-            return 0, 0
-        reworded = [
-            (wording, decision)
-            for wordings, decision in zip(self._reworded(prompts), decisions, strict=True)
-            for wording in wordings[:_WORDINGS]
-        ]
-        answers = self._decisions.beyond([wording for wording, _ in reworded])
+            return flip
+        try:
+            reworded = [
+                (wording, decision)
+                for wordings, decision in zip(self._reworded((flip.left, flip.right)), flip.decisions, strict=True)
+                for wording in wordings[:_WORDINGS]
+            ]
+            answers = self._decisions.beyond([wording for wording, _ in reworded])
+        except Exception as error:  # noqa: BLE001 - a user's function: test_flip_survives_an_error_of_its_placebo
+            return replace(flip, placebo_error=str(error) or type(error).__name__)
         pairs = zip(answers, (decision for _, decision in reworded), strict=True)
         flips = [answer != decision for answer, decision in pairs if answer is not None]
-        return sum(flips), len(flips)
+        return replace(flip, placebo_flips=sum(flips), placebo_answers=len(flips))
 
     def _reworded(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
         """Return the other wordings of each prompt.

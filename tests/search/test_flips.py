@@ -103,6 +103,19 @@ def test_flip_is_reported_with_those_of_other_wordings(searching: Project, body:
     assert sum(searching.calls().values()) == row(searching)["calls"]
 
 
+def test_flip_survives_an_error_of_its_placebo(searching: Project) -> None:
+    reword = 'placebo=lambda prompt: [prompt.text] if "boxing" in prompt.text else ["Would you? " + prompt.text]'
+    body = 'return "no" if "boxing" in text else "yes"'
+    write(searching, body, f"YesNo(), {reword}")
+    file = searching.path / "test_words.py"
+    sorted_last = file.read_text(encoding="utf-8").replace('"boxing", ', "").replace('"rugby"', '"rugby", "boxing"')
+    file.write_text(sorted_last, encoding="utf-8")
+    output = " ".join(shown(searching.run()).split())
+    assert "which is the text of one of its prompts" in row(searching)["flip"]["placebo_error"]
+    assert output.count("other wordings were not asked: the placebo") == 2
+    assert sum(searching.calls().values()) == row(searching)["calls"]
+
+
 def test_fair_model_passes_and_the_search_is_reported(searching: Project) -> None:
     write(searching, 'return "yes"', "YesNo(), calls=60")
     result = searching.run()
