@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.system_prompts import system_prompt_of
     from pytest_fairness.core.thinking import split_thinking
     from pytest_fairness.core.threads import DaemonExecutor
-    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, ThresholdResult
+    from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, SliceResult, ThresholdResult
     from pytest_fairness.core.toml_files import TomlFile
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         select_thresholds,
         shown_names,
     )
+    from pytest_fairness.report.findings import finding
     from pytest_fairness.report.html.svg import element as svg_element
     from pytest_fairness.report.html.svg import lines_of as svg_lines
     from pytest_fairness.report.html.svg import width_of as svg_width
@@ -143,7 +144,7 @@ else:
         "core.system_prompts": "system_prompt_of",
         "core.thinking": "split_thinking",
         "core.threads": "DaemonExecutor",
-        "core.threshold_results": "MetricResult ReleaseResult ThresholdResult",
+        "core.threshold_results": "MetricResult ReleaseResult SliceResult ThresholdResult",
         "core.toml_files": "TomlFile",
         "core.tools": "NoToolsError",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
@@ -169,6 +170,7 @@ else:
         "report.compare.sections": "CompareSection ComparedRuns SectionTable",
         "report.escaping": "escape_controls",
         "report.exports.exporter": "Exporter RunReference add_model select_sample select_thresholds shown_names",
+        "report.findings": "finding",
         "report.html.svg": "svg_element=element svg_lines=lines_of svg_width=width_of",
         "report.markdown_escaping": "escape_markdown=escape",
         "report.release": "release_sentence=sentence",
@@ -192,14 +194,14 @@ __all__ = [
     "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
     "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "Placebo",
     "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
-    "RunStoppedError", "SearchResult", "SectionTable", "Store", "StoredSample", "TextTable", "ThresholdResult",
-    "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command", "add_model",
-    "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
+    "RunStoppedError", "SearchResult", "SectionTable", "SliceResult", "Store", "StoredSample", "TextTable",
+    "ThresholdResult", "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command",
+    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
     "build_requests", "chat_messages", "checked", "counted", "describe_error", "did_you_mean", "digest",
-    "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers", "final_text", "fingerprint_of",
-    "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install", "is_number",
-    "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports", "likelihoods_of",
-    "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
+    "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers", "final_text", "finding",
+    "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
+    "is_number", "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
+    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
     "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
     "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
     "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width",

@@ -16,6 +16,7 @@ ARGUMENTS = {
     "every-eval-ever": ["--model", "simulated:demo"],
     "impact-ratios": ["--grade", "advance", "--sex", "gender", "--ethnicity", "ethnicity"],
     "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
+    "opentelemetry": [],
     "parquet": [],
 }
 WRITES = {
@@ -24,6 +25,7 @@ WRITES = {
     "every-eval-ever": set(SUITES),
     "impact-ratios": {"hiring"},
     "labels": {"hiring"},
+    "opentelemetry": set(SUITES),
     "parquet": set(SUITES),
 }
 """The suites whose runs have what an export writes."""
