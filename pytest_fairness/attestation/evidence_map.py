@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -75,6 +76,8 @@ class Clause:
     relation: str = checked(field_readers.line_of_text)
     status: str = checked(field_readers.line_of_text, default="")
     source: str = checked(_address)
+    as_of: date | None = checked(field_readers.day, default=None)
+    """The day on which it was checked against its text."""
     match: Sequence[Rule] = checked(
         _rules,
         written=Sequence[_WrittenRule],
@@ -193,6 +196,7 @@ class EvidenceMap:
                         relation=clause.relation,
                         status=clause.status,
                         source=clause.source,
+                        as_of=clause.as_of.isoformat() if clause.as_of else "",
                         where=clause.where,
                         thresholds=thresholds,
                     )

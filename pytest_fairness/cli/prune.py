@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store
-from pytest_fairness.core.errors import StoreError
-from pytest_fairness.core.formatting import age, counted
+from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.formatting import DAY, age, counted
 
 
 def add(commands: Commands) -> None:
@@ -17,7 +18,7 @@ def add(commands: Commands) -> None:
         "remove runs and answers that are no longer needed",
         "Remove the runs and answers that match every condition, and compact the store. Whatever a "
         "remaining run needs stays, as do its baseline, the latest run, the latest that passed, and the "
-        "verdicts of every run: each is an interim look.",
+        "verdicts of every run: each is an interim look. What is younger than the project's `retention` stays.",
     )
     add_store(prune)
     prune.add_argument("--older-than", type=_age, metavar="90d|12h|4w", help="began or was answered before that")
@@ -37,6 +38,28 @@ def _age(text: str) -> float:
         raise argparse.ArgumentTypeError(f"is {text!r}: {error}") from None
 
 
+def _retention() -> tuple[float | None, str]:
+    """Return the project's period of retention, and the file and the line of it.
+
+    Raises:
+        FairnessError: The nearest file with a table of this plugin has a malformed or misspelled period.
+    """
+    from difflib import get_close_matches
+
+    from pytest_fairness.core.pyproject import TOOL, Pyproject
+    from pytest_fairness.plugin.config.project_settings import RETENTION, read_retention
+
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        file = Pyproject.read_ours(folder)
+        table = file.table(way_out=f"write [tool.{TOOL}]")
+        # test_misspelled_retention_removes_nothing
+        for name in get_close_matches(RETENTION, table.keys() - {RETENTION}, 1):
+            raise FairnessError(f"{file.where(name)}: [tool.{TOOL}] has no {name!r}; did you mean {RETENTION!r}?")
+        if table:
+            return read_retention(file), file.where(RETENTION)
+    return None, ""
+
+
 def _prune(options: argparse.Namespace) -> None:
     from pytest_fairness.store.location import no_store
     from pytest_fairness.store.prune import PruneSelection, prune
@@ -45,10 +68,14 @@ def _prune(options: argparse.Namespace) -> None:
         raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would be removed")
     if not options.store.exists():
         raise no_store(options.store)
-    selection = PruneSelection(options.older_than, options.runs, options.model, options.keep)
+    retention, where = _retention()
+    older_than = max(filter(None, (options.older_than, retention)), default=None)
+    selection = PruneSelection(older_than, options.runs, options.model, options.keep)
     pruned = prune(options.store, selection, dry=options.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
     summary = ", ".join(counted(count, name) for count, name in counts)
     print(f"{'would be removed' if options.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
+    if retention is not None:
+        print(f"kept: what is younger than {retention / DAY:g} days ({where}: retention)")
     if not options.dry_run:
         print(f"the store {options.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

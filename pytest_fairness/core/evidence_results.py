@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from pytest_fairness.core.serialization import JsonRecord
 
@@ -12,6 +13,8 @@ DISCLAIMER = (
     "and no legal advice. Whether a clause applies, and is met, is for your own counsel to decide."
 )
 """The sentence that stands with every table of evidence."""
+MOST_DAYS = 180
+"""Days after which a clause that was read is to be read again: laws change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,24 @@ class EvidenceResult(JsonRecord):
     """Its dates and changes, as far as they are known."""
     source: str
     """The address of its text."""
+    as_of: str = ""
+    """The day on which the entry was checked against its text: YYYY-MM-DD; empty if it has none."""
     where: str
     """The file and the line of the entry."""
     thresholds: Sequence[EvidenceThreshold] = ()
+
+    def is_stale(self, moment: str) -> bool:
+        """Return whether the entry was checked against its text over 180 days before a moment.
+
+        Args:
+            moment: The moment, in ISO 8601: the start of a run, so that its outputs do not change with the days.
+
+        >>> entry = EvidenceResult(
+        ...     framework="", clause="", subject="", relation="", source="", where="", as_of="2026-11-30"
+        ... )
+        >>> entry.is_stale("2027-05-29T10:00:00+00:00"), entry.is_stale("2027-05-30T10:00:00+00:00")
+        (False, True)
+        """
+        if not self.as_of:
+            return False
+        return (datetime.fromisoformat(moment).date() - date.fromisoformat(self.as_of)).days > MOST_DAYS

@@ -16,6 +16,7 @@ clause = "7"
 subject = "Nobody is left out & <b>behind</b>."
 relation = "Counts."
 source = "https://example.org/rules"
+as_of = 2020-02-03
 match = [{probe = ["test_hiring"]}]
 """
 
@@ -30,10 +31,14 @@ def test_own_clause_is_in_results_and_report(project: Project) -> None:
     assert "INTERNALERROR" not in shown(result)
     evidence = json.loads((project.path / "results.json").read_text())["evidence"]
     (entry,) = [entry for entry in evidence if entry["clause"] == "7"]
-    assert entry["where"] == "laws.toml:1"
+    assert (entry["where"], entry["as_of"]) == ("laws.toml:1", "2020-02-03")
     assert [threshold["verdict"] for threshold in entry["thresholds"]]
     page = (project.path / "report.html").read_text()
     assert "It is never a claim of compliance" in page
+    assert (
+        "1 clause of this table: checked against the text over 180 days before this run. Read the text again." in page
+    )
+    assert "checked on 2020-02-03: over 180 days before this run" in page
     assert "<script>alert(1)" not in page
     assert "<b>behind" not in page
     assert "House &lt;script&gt;" in page

@@ -131,7 +131,7 @@ CLAUSE: Mapping[str, str] = {
 WRONG_CLAUSE: Mapping[str, Sequence[str]] = {
     "framework": ("3", '""', '" "', '"a\\nb"'), "clause": ("10", "[]"), "subject": ("true",), "relation": ('""',),
     "source": ("3", '"example.org"', '"ftp://example.org"', '"https://exa mple.org"', '""'),
-    "status": ("3", '""'),
+    "status": ("3", '""'), "as_of": ("3", '"2026-01-01"', "2026-01-01T00:00:00"),
     "match": ("3", '"hiring"', "{}", "[3]", "[{}]", '[{suit = ["a"]}]', '[{suite = "a"}]', "[{suite = []}]",
               "[{suite = [3]}]", '[{suite = [""]}]', '[{suite = ["a"], colour = ["b"]}]'),
     "frame": ('"x"',), "note": ('"x"',),
@@ -355,8 +355,8 @@ def _settings() -> Iterator[WrongInput]:
                 yield _lines("pyproject.toml", _TOOL.format(table), key, value, _project)
     tool = "[tool.other]\na = 1\n[tool.pytest-fairness]\n@\n"
     for key, value in (
-        *((key, "3") for key in ("evidence", "prices", "assumptions", "data", "owners")),
-        ("evidence", "[]"), ("evidence", '""'),
+        *((key, "3") for key in ("evidence", "prices", "assumptions", "data", "owners", "retention")),
+        ("evidence", "[]"), ("evidence", '""'), ("retention", '"10y"'), ("retention", '""'),
     ):  # fmt: skip
         yield _lines("pyproject.toml", tool, key, value, _project)
     for key, value in (("tresholds", "{}"), ("thresholds", "3")):

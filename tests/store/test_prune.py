@@ -154,6 +154,51 @@ def test_pruned_file_shrinks_and_a_dry_run_changes_nothing(tmp_path: Path, capsy
     assert 300 * 2 * len(LONG) <= sizes[0] < before[0]
 
 
+def test_runs_within_the_retention_period_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = tmp_path / "store.sqlite"
+    for run, days in (("ancient", 200), ("old", 100), ("new", 0)):
+        measure(location, run, [run], f"model:{run}", grader=False)
+        change(location, f"UPDATE runs SET started = started - {days} * 86400 WHERE id = '{run}'")  # noqa: S608 - constants
+        change(location, f"UPDATE attempts SET at = at - {days} * 86400 WHERE run = '{run}'")  # noqa: S608 - constants
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest-fairness]\nretention = "150d"\n')
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    for conditions in (["--older-than=50d"], ["--run=old"], ["--model=model:old"]):
+        assert pruned(location, *conditions, "--dry-run") == 0
+        shown = capsys.readouterr().out
+        assert shown.startswith("would be removed: 1 run" if "50d" in conditions[0] else "would be removed: 0 runs")
+        kept = f"kept: what is younger than 150 days ({tmp_path / 'pyproject.toml'}:2: retention)"
+        assert kept in shown.splitlines()
+    assert pruned(location, "--older-than=50d") == 0
+    assert answers(location).keys() == {"old", "new"}
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nretention = 3\n")
+    assert pruned(location, "--older-than=50d") == 0
+    assert answers(location).keys() == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ('retentoin = "150d"', "[tool.pytest-fairness] has no 'retentoin'; did you mean 'retention'?"),
+        ("retention = 150", "retention is 150: write days, hours or weeks"),
+    ],
+)
+def test_misspelled_retention_removes_nothing(
+    line: str, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = tmp_path / "store.sqlite"
+    measure(location, "one", ["a"], grader=False)
+    (tmp_path / "pyproject.toml").write_text(f"[tool.pytest-fairness]\n{line}\n")
+    monkeypatch.chdir(tmp_path)
+    assert pruned(location, "--run=one") == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"pytest-fairness: {tmp_path / 'pyproject.toml'}:2: ")
+    assert error in shown
+    assert answers(location) == {"one": 1}
+
+
 def test_prune_by_model_removes_runs_of_that_model_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     location = tmp_path / "store.sqlite"
     measure(location, "one", ["a"], "gone:x?seed=1", grader=False)

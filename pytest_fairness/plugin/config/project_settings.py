@@ -1,4 +1,4 @@
-"""Settings of a project in ``pyproject.toml`` that no option has: prices, assumptions, data, owners and evidence."""
+"""Settings of a project in ``pyproject.toml`` that no option has: prices, assumptions, data, owners, evidence, retention."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.field_readers import line_of_text, number, text_of
+from pytest_fairness.core.formatting import age
 from pytest_fairness.core.json_objects import is_number
 from pytest_fairness.core.pyproject import TOOL, Pyproject
 from pytest_fairness.core.serialization import Reader, read_fields
 
-EVIDENCE, PRICES, ASSUMPTIONS, DATA, OWNERS = KEYS = ("evidence", "prices", "assumptions", "data", "owners")
+EVIDENCE, PRICES, ASSUMPTIONS, DATA, OWNERS, RETENTION = KEYS = (
+    "evidence", "prices", "assumptions", "data", "owners", "retention",
+)  # fmt: skip
 _DEFAULT = "default"
 """The key of the price of every model without one of its own."""
 _PRICE = "a table such as {input = 1.25, output = 10}, USD per million tokens"
@@ -32,6 +35,12 @@ _ASSUMPTIONS = {
 }
 _folder = text_of("it must be a text, a folder or hub@COMMIT", empty=False)
 _evidence = text_of("it must be the name of a TOML file", empty=False)
+
+
+def _period(value: object) -> float:
+    if not isinstance(value, str):
+        raise ValueError("write days, hours or weeks, as in 3653d")
+    return age(value)
 
 
 class DataLocations(dict[str, Path | str]):
@@ -98,11 +107,8 @@ def read_project_settings(root: Path, invocation: Path) -> ProjectSettings:
     for suite, folder in _read_table(file, DATA, _folder, 'SUITE = "DIR" below it').items():
         is_hub = re.fullmatch("hub(@.*)?", folder)
         folders[suite] = folder if is_hub else root / Path(folder).expanduser()
-    evidence = read_fields(
-        {EVIDENCE: _evidence},
-        {key: value for key, value in file.table(way_out=f"write [tool.{TOOL}]").items() if key == EVIDENCE},
-        file.context(),
-    ).get(EVIDENCE)
+    evidence = _read_key(file, EVIDENCE, _evidence)
+    read_retention(file)
     return ProjectSettings(
         {"" if model == _DEFAULT else model: price for model, price in prices.items()},
         DEFAULT_ASSUMPTIONS | _read_table(file, ASSUMPTIONS, None, "rate = 0.5 below it"),
@@ -110,6 +116,25 @@ def read_project_settings(root: Path, invocation: Path) -> ProjectSettings:
         _read_table(file, OWNERS, line_of_text, 'SUITE = "NAME" below it'),
         None if evidence is None else root / Path(evidence).expanduser(),
     )
+
+
+def read_retention(file: Pyproject) -> float | None:
+    """Return the seconds for which runs and answers are kept; None where the project has no such period.
+
+    Args:
+        file: The file of the project.
+
+    Raises:
+        FairnessError: The value is malformed, with file and line.
+    """
+    seconds: float | None = _read_key(file, RETENTION, _period)
+    return seconds
+
+
+def _read_key(file: Pyproject, name: str, read: Reader) -> Any:
+    """Return the value of one key beside the tables; None where there is none."""
+    table = {key: value for key, value in file.table(way_out=f"write [tool.{TOOL}]").items() if key == name}
+    return read_fields({name: read}, table, file.context()).get(name)
 
 
 def _read_table(file: Pyproject, name: str, read: Reader | None, example: str) -> dict[str, Any]:

@@ -146,20 +146,23 @@ def _decision(entry: AcceptanceResult) -> dict[str, Any]:
 
 def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the clauses that thresholds are evidence for, with links to these."""
-    from pytest_fairness.core.evidence_results import DISCLAIMER
+    from pytest_fairness.core.evidence_results import DISCLAIMER, MOST_DAYS
 
+    started = results.run.started
     anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
     clauses = results.evidence or ()
     return {
         "disclaimer": DISCLAIMER,
         "frameworks": list(dict.fromkeys(escape_controls(entry.framework) for entry in clauses)),
-        "clauses": [_clause(entry, anchors, names) for entry in clauses],
+        "clauses": [_clause(entry, anchors, names) | {"stale": entry.is_stale(started)} for entry in clauses],
+        "stale": sum(entry.is_stale(started) for entry in clauses),
+        "most_days": MOST_DAYS,
     }
 
 
 def _clause(entry: EvidenceResult, anchors: Mapping[tuple[str, str], str], names: Mapping[str, str]) -> dict[str, Any]:
     verdicts = Counter(threshold.verdict for threshold in entry.thresholds)
-    texts = ("framework", "clause", "subject", "relation", "status", "source", "where")
+    texts = ("framework", "clause", "subject", "relation", "status", "source", "as_of", "where")
     return {
         **{name: escape_controls(getattr(entry, name)) for name in texts},
         "counts": ", ".join(f"{verdicts[state]} {state}" for state in (*STATES, NOT_JUDGED) if verdicts[state]),
