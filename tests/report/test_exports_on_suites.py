@@ -13,6 +13,7 @@ SUITES = ("agents", "asymmetry", "bbq", "emotion", "gender", "hiring")
 ARGUMENTS = {
     "asymmetry": [],
     "bbq-pairs": [],
+    "cyclonedx": ["--model", "simulated:demo"],
     "every-eval-ever": ["--model", "simulated:demo"],
     "impact-ratios": ["--grade", "advance", "--sex", "gender", "--ethnicity", "ethnicity"],
     "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
@@ -22,6 +23,7 @@ ARGUMENTS = {
 WRITES = {
     "asymmetry": {"asymmetry"},
     "bbq-pairs": {"bbq"},
+    "cyclonedx": set(SUITES),
     "every-eval-ever": set(SUITES),
     "impact-ratios": {"hiring"},
     "labels": {"hiring"},

@@ -1,4 +1,4 @@
-"""Settings of a project in ``pyproject.toml`` that no option has: prices, assumptions, data, owners, evidence, retention."""
+"""Settings of a project in ``pyproject.toml`` that no option has: prices, data, owners, evidence and others."""
 
 from __future__ import annotations
 
