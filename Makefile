@@ -20,7 +20,7 @@ UV = $(BIN)/uv pip install --quiet
 # uv trusts what pip trusts: some networks answer with certificates of their own. Tests of the wheel use uv as well.
 export UV_SYSTEM_CERTS = 1
 # One more than there are processors: many tests wait for a server, a clock or a process of their own.
-WORKERS = $(shell expr $$(nproc) + 1)
+WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -139,6 +139,7 @@ others: .venv-others/.done
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --quiet --preview --select PLW1514 .  # an encoding for every file, as Windows has another one
 	$(BIN)/mypy
 
 bench: $(VENV)/.test

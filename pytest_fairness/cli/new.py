@@ -14,6 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 _TEMPLATES = Path(__file__).with_name("new_suite")
 _FILES = {"README.md": "README.md.txt", "data.json": "data.json.txt", "test_{suite}.py": "test_suite.py.txt"}
 _HOME = Path("suites")
+_DEVICE = re.compile(r"con|prn|aux|nul|(com|lpt)[1-9]")
 STAND_IN = "simulated:demo"
 
 
@@ -46,6 +47,8 @@ def write_suite(folder: Path) -> list[Path]:
         raise FairnessError(
             f"{suite!r} is no name of a suite: write small letters, digits and _, a letter first, as in letting"
         )
+    if _DEVICE.fullmatch(suite):
+        raise FairnessError(f"{suite!r} is a device on Windows, and can be no folder there: choose another name")
     try:
         folder.mkdir(parents=True)
         written = []

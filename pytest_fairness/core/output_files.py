@@ -45,7 +45,8 @@ def write_text(path: Path, text: str) -> None:
     refuse_others(path, mark or (beginning[0] if beginning else ""))
     try:
         with partial_file(path) as partial:
-            partial.write_text(text, encoding="utf-8", errors="backslashreplace")  # lone surrogates
+            # Lone surrogates are escaped, and lines end alike on every system: files are compared by their digests.
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise FairnessError(
             f"the file {path} cannot be written: {error.strerror}; what was measured is in the store"

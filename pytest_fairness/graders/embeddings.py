@@ -229,7 +229,8 @@ def _hidden_progress_bars() -> Iterator[None]:
 
 def _files_digest(folder: Path) -> str:
     """Return a digest of a model's files that changes with training, without reading all of them."""
-    files = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    paths = sorted(folder.rglob("*"), key=lambda path: path.parts)  # paths of Windows are sorted without case
+    files = (path.relative_to(folder) for path in paths if path.is_file())
     return sampled_digest(folder, (file for file in files if not any(part.startswith(".") for part in file.parts)))
 
 

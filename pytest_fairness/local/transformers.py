@@ -83,7 +83,8 @@ class TransformersModel:
         decisive = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
         self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **decisive})
         if folder.is_dir():
-            files = self._gguf_files or [file for file in sorted(folder.iterdir()) if file.is_file()]
+            contents = sorted(folder.iterdir(), key=lambda file: file.name)  # paths of Windows are sorted without case
+            files = self._gguf_files or [file for file in contents if file.is_file()]
             # Changes when weights in the same folder are trained further.
             self.key += f"#{sampled_digest(folder, (file.relative_to(folder) for file in files))}"
         self._threads = DaemonThreads(1, "fairness-transformers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -119,9 +120,10 @@ class Credentials:
     def _run(self, command: str) -> str:
         try:
             process = subprocess.run(  # noqa: S603 - the user's own command, from the model's name
-                shlex.split(command),
+                command if os.name == "nt" else shlex.split(command),  # Windows splits it, and keeps backslashes
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
                 timeout=_COMMAND_TIMEOUT,
                 check=False,
                 stdin=subprocess.DEVNULL,

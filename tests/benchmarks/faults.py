@@ -205,7 +205,7 @@ def _children(parent: int) -> list[int]:
 
 def _command(process: int) -> str:
     try:
-        return Path(f"/proc/{process}/cmdline").read_text()
+        return Path(f"/proc/{process}/cmdline").read_text(encoding="utf-8")
     except OSError:
         return ""
 

@@ -55,7 +55,8 @@ class ForkServer:
         self.environment = interpreter_environment()
         self.address = str(self.folder / "socket")
         Path(self.python).write_text(
-            f'#!/bin/sh\nexec {sys.executable} -I -S {fork_client.__file__} {self.address} "$@"\n'
+            f'#!/bin/sh\nexec {sys.executable} -I -S {fork_client.__file__} {self.address} "$@"\n',
+            encoding="utf-8",
         )
         Path(self.python).chmod(0o700)
         python = base.python if base else sys.executable
@@ -81,14 +82,16 @@ class ForkedWorkers:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, config: pytest.Config) -> None:
         # What an interpreter reads when it starts, a fork cannot take over.
-        if interpreter_environment() == self.server.environment:
+        if hasattr(os, "fork") and interpreter_environment() == self.server.environment:
             patch = pytest.MonkeyPatch()
             patch.setattr(execnet.gateway_io, "Popen2IOMaster", partial(ForkedIO, self.server.address))
             config.add_cleanup(patch.undo)
 
     @property
     def server(self) -> ForkServer:
-        """The fork server, which starts when it is first needed."""
+        """The fork server, which starts when it is first needed. Windows has none: a test that needs it is skipped."""
+        if not hasattr(os, "fork"):
+            pytest.skip("this system forks no processes")
         self._server = self._server or ForkServer(self._modules, self._base.server if self._base else None)
         return self._server
 

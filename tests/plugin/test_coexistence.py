@@ -119,7 +119,7 @@ HEAVY = (
 
 def test_unrelated_project_imports_nothing_heavy(project: Project) -> None:
     look = f"import sys\n\ndef test_imports():\n    assert [name for name in {HEAVY!r} if name in sys.modules] == []\n"
-    look += "    assert 'asyncio' not in sys.modules\n"
+    look += "    assert sys.version_info >= (3, 14) or 'asyncio' not in sys.modules  # later ones have it from pdb\n"
     project.write(test_imports=look)
     quiet = [
         part

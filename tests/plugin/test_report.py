@@ -8,13 +8,13 @@ import pytest
 
 from pytest_fairness.report.ci.github_summary import LIMIT
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers.project import NO_XDIST, Mode, Project, every_mode, in_one_process, shown
 
 REPORT = Path("reports") / "fairness.html"
 
 
 @pytest.fixture
-def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Return a project with reports on, as users have it."""
     monkeypatch.delenv("PYTEST_ADDOPTS")
     project.write_suite(conftest=project_sources.application(project_sources.UNEVEN), count=40)

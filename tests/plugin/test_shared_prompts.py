@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.dry_runs import simulate_few_samples
-from tests.helpers.project import Project, shown, unwrapped, with_workers
+from tests.helpers.project import Mode, Project, shown, unwrapped, with_workers
 
 COPIES = """\
 def people():
@@ -20,7 +20,7 @@ MESSAGE = "fairness: test_hiring: 30 prompts stand in several items: 150 items c
 
 
 @pytest.fixture
-def project(project: Project) -> Project:
+def project(project: Project, mode: Mode) -> Project:
     tests = [
         project_sources.THRESHOLD,
         project_sources.threshold(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.dry_runs import simulate_few_samples
-from tests.helpers.project import Project, every_mode, shown, unwrapped
+from tests.helpers.project import Mode, Project, every_mode, shown, unwrapped
 
 ITEMS = """\
 def people():
@@ -18,7 +18,7 @@ def people():
 
 
 @pytest.fixture
-def project(project: Project) -> Project:
+def project(project: Project, mode: Mode) -> Project:
     test = project_sources.threshold('assert measured.rate("hired") >= 0.1')
     project.write_suite(test, conftest=project_sources.application(project_sources.UNEVEN), people=ITEMS)
     return project

@@ -136,7 +136,7 @@ def from_root(model: str, base: Path, root: Path) -> str:
     def rooted(name: str) -> str:
         if name.startswith("~") or Path(name).is_absolute():
             return name
-        return Path(os.path.relpath(base / name, root)).as_posix()
+        return path_from(base / name, root)
 
     if base == root:
         return model
@@ -241,6 +241,18 @@ def age_texts(seconds: float, _: Path | None) -> list[str]:
     from pytest_fairness.core.formatting import age
 
     return [f"{seconds / age('1d'):g}d"]
+
+
+def path_from(path: Path, folder: Path) -> str:
+    """Return a path relative to a folder, also to one beside it; whole if it is on another drive of Windows.
+
+    >>> path_from(Path("/project/suites/hiring"), Path("/project/bots"))
+    '../suites/hiring'
+    """
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
 
 
 def attribute_texts(values: Mapping[str, Sequence[str]], _: Path | None) -> list[str]:

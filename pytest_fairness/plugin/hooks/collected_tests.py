@@ -6,7 +6,6 @@ import inspect
 import shlex
 from collections.abc import Collection, Generator, Iterator, Sequence
 from fnmatch import fnmatch
-from os.path import relpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pytest
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.plugin.config.option_values import path_from
 from pytest_fairness.plugin.output.outcomes import unjudged_fields
 from pytest_fairness.plugin.own_tests import mentions_thresholds
 from pytest_fairness.plugin.probes.identity import get_sample
@@ -108,8 +108,7 @@ class CollectedTests:
         """Record a file that an installed plugin leaves out, as one does whose code has not changed."""
         plugin = _plugin_that_ignores(file, config)
         if plugin and any(fnmatch(file.name, pattern) for pattern in config.getini("python_files")):
-            name = Path(relpath(file, config.rootpath)).as_posix()
-            self._skipped_files[name] = not_judged(f"skipped: by {plugin}", "skipped")
+            self._skipped_files[path_from(file, config.rootpath)] = not_judged(f"skipped: by {plugin}", "skipped")
 
     def uncollected_rows(self) -> dict[str, ExpectedThreshold]:
         """Return a row for each file that may have thresholds, and was skipped or could not be imported."""
@@ -160,7 +159,7 @@ def _files_of(collector: pytest.Collector) -> Iterator[Path]:
 def _plugin_that_ignores(path: Path, config: pytest.Config) -> str:
     """Return the name of the installed plugin that leaves out a file; empty where options or a conftest.py do."""
     arguments = {"collection_path": path, "config": config}
-    for hook in config.hook.pytest_ignore_collect.get_hookimpls():
+    for hook in config.pluginmanager.hook.pytest_ignore_collect.get_hookimpls():
         module = str(getattr(hook.plugin, "__module__", None) or getattr(hook.plugin, "__name__", ""))
         if hook.plugin_name.endswith("conftest.py") or module.partition(".")[0] in _OWN:
             continue

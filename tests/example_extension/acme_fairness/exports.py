@@ -16,5 +16,5 @@ class VerdictsExport(Exporter):
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
         rows = [row for row in run.read().results.thresholds if arguments.only in (None, row.verdict)]
-        out.write_text("".join(f"{row.model} {row.threshold}: {row.verdict}\n" for row in rows))
+        out.write_text("".join(f"{row.model} {row.threshold}: {row.verdict}\n" for row in rows), encoding="utf-8")
         return f"{len(rows)} verdicts written to {out}"

@@ -17,9 +17,9 @@ class LinesImport(Importer):
         parser.add_argument("answers", type=Path)
 
     def convert(self, out: Path, arguments: Namespace) -> list[str]:
-        lines = arguments.answers.read_text().splitlines()
+        lines = arguments.answers.read_text(encoding="utf-8").splitlines()
         if not lines:
             raise FairnessError(f"{arguments.answers} is empty: name a file with an answer a line")
         records = [{"metadata": {"line": number}, "text": text} for number, text in enumerate(lines, 1)]
-        out.write_text("".join(json.dumps(record) + "\n" for record in records))
+        out.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
         return [f"{len(records)} answers written to {out}"]
