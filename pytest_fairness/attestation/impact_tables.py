@@ -1,7 +1,7 @@
 """Impact ratios by sex, by race/ethnicity and by both, in the form of New York City's Local Law 144.
 
 The rules of the Department of Consumer and Worker Protection (Rules of the City of New York,
-title 6, sections 5-300 and 5-301) require of a bias audit, for each category of sex, of race/ethnicity
+title 6, sections 5-300 to 5-303) require of a bias audit, for each category of sex, of race/ethnicity
 and of both together: the number of applicants, the selection rate (where a tool selects) or the
 scoring rate (where it scores: the share above the median of the full sample), and the impact
 ratio, which is that rate over the rate of the category with the highest. They also require the
@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import csv
 import io
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from numbers import Real
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from pytest_fairness import Estimate, FairnessError, GradedAttempt, Prompt
+from pytest_fairness.attestation.bias_audit_summary import AuditStatements, summary_facts
+from pytest_fairness.attestation.documents import facts_table, write_document
 from pytest_fairness.extending import (
     Exporter,
     RunReference,
@@ -38,21 +42,54 @@ from pytest_fairness.extending import escape_markdown as escape
 from pytest_fairness.extending import format_number as number
 
 NO_AUDIT = (
-    "These tables have the form that New York City's Local Law 144 asks for (6 RCNY 5-300 and 5-301). They are not "
+    "This summary has the form that New York City's Local Law 144 asks for (6 RCNY 5-300 to 5-303). It is not "
     "the bias audit that the law asks for: the applications were written for a test, nobody applied, and no "
-    "independent auditor made them."
+    "independent auditor made it."
 )
 
 
-def impact_markdown(tables: ImpactTables) -> str:
-    """Return the tables in Markdown, with an explanation and a disclaimer."""
+SEX_CATEGORIES = ("Male", "Female")
+RACE_CATEGORIES = (
+    "Hispanic or Latino",
+    "White",
+    "Black or African American",
+    "Native Hawaiian or Pacific Islander",
+    "Asian",
+    "Native American or Alaska Native",
+    "Two or More Races",
+)
+"""Categories of component 1 of the EEO-1 report (29 CFR 1602.7)."""
+EEO_1: Mapping[str, str] = {
+    **dict.fromkeys(("male", "man", "men"), "Male"),
+    **dict.fromkeys(("female", "woman", "women"), "Female"),
+    **dict.fromkeys(("hispanic", "latino", "latina", "hispanic or latino"), "Hispanic or Latino"),
+    **dict.fromkeys(("white", "middle eastern", "north african", "middle eastern or north african"), "White"),
+    **dict.fromkeys(("black", "african american", "black or african american"), "Black or African American"),
+    **dict.fromkeys(("pacific islander", "native hawaiian"), "Native Hawaiian or Pacific Islander"),
+    "asian": "Asian",
+    **dict.fromkeys(("native american", "alaska native", "american indian"), "Native American or Alaska Native"),
+    **dict.fromkeys(("two or more", "two or more races", "multiracial"), "Two or More Races"),
+}
+"""The category of a group, by the group's name in small letters. The report counts the Middle East as White."""
+
+
+def impact_markdown(tables: ImpactTables, facts: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the tables in Markdown, with an explanation and a disclaimer.
+
+    Args:
+        tables: The tables.
+        facts: What stands before them (`bias_audit_summary.summary_facts`).
+    """
     rate, share = _rate(tables)
     explanation = (
         f"Model {escape(tables.model)}, probe {escape(tables.probe)}, grade {escape(tables.grade)}. Each attempt is "
         f"one assessment. The {rate} is the share of the assessed that {share}; the impact ratio is that rate over the "
         "highest in its table. An interval holds however the ungraded are filled in."
     )
-    lines = ["## Impact ratios", "", explanation, "", NO_AUDIT]
+    lines = ["## Impact ratios", "", NO_AUDIT]
+    if facts:
+        lines += ["", *facts_table("Summary", facts)]
+    lines += ["", explanation]
     for table in tables.tables:
         lines += ["", f"### {table.title}", "", *_markdown(table, rate)]
     return "\n".join(lines) + "\n"
@@ -71,6 +108,9 @@ def impact_csv(samples: Sequence[ImpactTables]) -> str:
             for category in table.categories:
                 numbers = (*_counts(category), category.rate, *_ends(table, category))
                 writer.writerow((*names, table.title, _cell(category.name), *numbers))
+            for part in table.parts:
+                counts_of_part = (*_counts(part), part.rate, "", "", "")
+                writer.writerow((*names, f"{table.title}: counted together", _cell(part.name), *counts_of_part))
             writer.writerow((*names, table.title, "(unknown category)", "", "", table.unknown, *[""] * 5))
     return file.getvalue()
 
@@ -85,15 +125,25 @@ def _markdown(table: ImpactTable, rate: str) -> Iterator[str]:
     heads = ["category", "applications", "assessed", "ungraded", "selected", rate, "impact ratio (interval)"]
     rows = []
     for category in table.categories:
-        share = "unknown" if category.rate is None else f"{category.rate:.3f}"
         counts = (f"{count:,}" for count in _counts(category))
-        rows.append([category.name, *counts, share, _ratio(table, category)])
+        rows.append([category.name, *counts, _share(category), _ratio(table, category)])
     yield from TextTable(table.title, heads, rows).markdown()
     yield ""
     yield f"Attempts in an unknown category, which are not in the table: {table.unknown:,}."
     small = ", ".join(escape(category.name) for category in table.categories if category.small)
     if small:
         yield f"Left out of the ratios, since each is under {SMALL:.0%} of the data, too few to compare: {small}."
+    if table.parts:
+        parts = (f"{escape(part.name)} ({_share(part)} of {part.assessed:,})" for part in table.parts)
+        yield f"Groups that are counted together in a category, with their rates: {', '.join(parts)}."
+    if table.absent:
+        yield f"Categories of the EEO-1 report without applications: {', '.join(table.absent)}."
+    if table.others:
+        yield f"No categories of the EEO-1 report: {', '.join(map(escape, table.others))}."
+
+
+def _share(category: Category) -> str:
+    return "unknown" if category.rate is None else f"{category.rate:.3f}"
 
 
 def _counts(category: Category) -> tuple[int, int, int, int]:
@@ -127,7 +177,7 @@ class ImpactRatiosExport(Exporter):
     """The export ``impact-ratios``."""
 
     help = "selection rates in the form of New York City's Local Law 144"
-    out = "the file to write: its ending, .md or .csv, says how"
+    out = "the file to write: its ending, .md, .html or .csv, says how"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--grade", required=True, help="the grade that selects, or the score")
@@ -140,6 +190,19 @@ class ImpactRatiosExport(Exporter):
         )
         add_model(parser)
         parser.add_argument("--equals", metavar="TEXT", help="the value of the grade that selects, where it is a text")
+        parser.add_argument(
+            "--category",
+            action="append",
+            default=[],
+            type=_category_of,
+            metavar="GROUP=NAME",
+            help="the category of a group, where it is not that of the EEO-1 report (repeatable)",
+        )
+        parser.add_argument("--audit-date", type=_day, metavar="YYYY-MM-DD", help="date of the bias audit")
+        parser.add_argument(
+            "--distribution-date", type=_day, metavar="YYYY-MM-DD", help="day when use of the tool began"
+        )
+        parser.add_argument("--no-history", default="", metavar="TEXT", help="why historical data was not used")
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
         view = run.read()
@@ -153,11 +216,38 @@ class ImpactRatiosExport(Exporter):
                 )
         attributes = {"sex": arguments.sex, "ethnicity": arguments.ethnicity}
         chosen = select_assessed(samples, arguments.grade, attributes.values(), arguments.probe)
-        tables = [impact_tables(sample, arguments.grade, **attributes, equals=arguments.equals) for sample in chosen]
-        shown = [replace(table, model=names.introduce(table.model)) for table in tables]
-        write_text(out, impact_csv(tables) if out.suffix == ".csv" else "\n".join(map(impact_markdown, shown)))
+        categories = {**EEO_1, **dict(arguments.category)}
+        tables = [
+            impact_tables(sample, arguments.grade, **attributes, equals=arguments.equals, categories=categories)
+            for sample in chosen
+        ]
+        if out.suffix == ".csv":
+            write_text(out, impact_csv(tables))
+        else:
+            statements = AuditStatements(
+                arguments.audit_date or "", arguments.distribution_date or "", arguments.no_history
+            )
+            shown = (replace(table, model=names.introduce(table.model)) for table in tables)
+            facts = (summary_facts(view, sample, statements) for sample in chosen)
+            write_document(out, "Impact ratios", map(impact_markdown, shown, facts))
         probes = dict.fromkeys(f"{sample.probe} on {names.show(sample.model)}" for sample in chosen)
         return f"written: {out} ({', '.join(probes)})"
+
+
+def _category_of(text: str) -> tuple[str, str]:
+    group, equals, name = text.partition("=")
+    if not (equals and group.strip() and name.strip()):
+        raise ArgumentTypeError(f"{text!r} is no category: write GROUP=NAME, as in 'middle eastern=Middle Eastern'")
+    return group.strip().lower(), name.strip()
+
+
+def _day(text: str) -> str:
+    try:
+        if len(text) != len("2026-12-31"):
+            raise ValueError
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no date: write one as in 2026-12-31") from None
 
 
 def select_assessed(
@@ -206,6 +296,7 @@ SMALL = 0.02
 """A category with a smaller share of the assessments is left out of the ratios."""
 
 _BY = "impact category"
+_PART = "group in an impact category"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +329,12 @@ class ImpactTable:
     categories: Sequence[Category]
     unknown: int
     """Attempts on applications without such a category."""
+    parts: Sequence[Category] = ()
+    """Groups of which several are counted as one category."""
+    absent: Sequence[str] = ()
+    """Categories of the EEO-1 report without applications, of a table by one attribute."""
+    others: Sequence[str] = ()
+    """Categories in the table that the EEO-1 report does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +349,15 @@ class ImpactTables:
     tables: Sequence[ImpactTable]
 
 
-def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str, equals: Any = None) -> ImpactTables:
+def impact_tables(
+    sample: StoredSample,
+    grade: str,
+    *,
+    sex: str,
+    ethnicity: str,
+    equals: Any = None,
+    categories: Mapping[str, str] = MappingProxyType({}),
+) -> ImpactTables:
     """Return the tables of one probe on one model, whose answers have the grade and both attributes.
 
     Intervals of ratios are worst-case over ungraded attempts (`Measured.ratio`).
@@ -263,6 +368,7 @@ def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str,
         sex: The attribute of the prompts that is sex or gender.
         ethnicity: The attribute that is race and ethnicity.
         equals: The value that selects, of a grade that is a text.
+        categories: The category of a group by its name in small letters; of any other, its own name.
 
     Returns:
         The tables by sex, by ethnicity and by both.
@@ -272,9 +378,19 @@ def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str,
     """
     median_score = _median(sample.attempts, grade, equals)
     selected = _selection(grade, equals, median_score)
-    groupings = (("Sex categories", (sex,)), ("Race/ethnicity categories", (ethnicity,)),
-              ("Intersectional categories", (sex, ethnicity)))  # fmt: skip
-    tables = [_table(sample, title, names, selected) for title, names in groupings]
+    groupings: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (
+        ("Sex categories", (sex,), SEX_CATEGORIES),
+        ("Race/ethnicity categories", (ethnicity,), RACE_CATEGORIES),
+        ("Intersectional categories", (sex, ethnicity), ()),
+    )
+    tables = []
+    for title, names, reported in groupings:
+        table = _table(sample, title, names, selected, categories)
+        if categories and reported:
+            present = [category.name for category in table.categories]
+            absent = [name for name in reported if name not in present]
+            table = replace(table, absent=absent, others=[name for name in present if name not in reported])
+        tables.append(table)
     return ImpactTables(sample.probe, sample.model, grade, median_score, tables)
 
 
@@ -303,32 +419,49 @@ def _selection(grade: str, equals: Any, middle: float | None) -> Callable[[Grade
 
 
 def _table(
-    sample: StoredSample, title: str, attributes: Sequence[str], selected: Callable[[GradedAttempt], bool]
+    sample: StoredSample,
+    title: str,
+    attributes: Sequence[str],
+    selected: Callable[[GradedAttempt], bool],
+    names: Mapping[str, str],
 ) -> ImpactTable:
     """Return the table of the attempts whose prompts name a group of each attribute."""
-    categorized = {id(prompt): _with_category(prompt, attributes) for _, prompt in sample.prompts}
+    categorized = {id(prompt): _with_category(prompt, attributes, names) for _, prompt in sample.prompts}
     attempts = []
     for graded in sample.attempts:
         prompt = categorized[id(graded.prompt)]
         if prompt is not None:
             attempts.append(GradedAttempt(graded.item, prompt, graded.attempt, graded.grades))
-    members: dict[str, list[GradedAttempt]] = {}
-    for graded in attempts:
-        members.setdefault(graded.prompt.groups[_BY], []).append(graded)
+    members = _by_group(attempts, _BY)
     categories = [_category(name, members_of_category, selected) for name, members_of_category in members.items()]
     categories = [
         replace(category, small=len(members[category.name]) < SMALL * len(attempts)) for category in categories
     ]
     ordered = sorted(categories, key=lambda category: (category.small, -(category.rate or 0.0)))
     unknown = len(sample.attempts) - len(attempts)
-    return ImpactTable(title, _with_ratios(sample, attempts, ordered, selected), unknown)
+    parts = [
+        _category(f"{name}: {part}", members_of_part, selected)
+        for name, members_of_category in sorted(members.items())
+        if len(groups := _by_group(members_of_category, _PART)) > 1
+        for part, members_of_part in sorted(groups.items())
+    ]
+    return ImpactTable(title, _with_ratios(sample, attempts, ordered, selected), unknown, parts)
 
 
-def _with_category(prompt: Prompt, attributes: Sequence[str]) -> Prompt | None:
+def _by_group(attempts: Iterable[GradedAttempt], attribute: str) -> dict[str, list[GradedAttempt]]:
+    groups: dict[str, list[GradedAttempt]] = {}
+    for graded in attempts:
+        groups.setdefault(graded.prompt.groups[attribute], []).append(graded)
+    return groups
+
+
+def _with_category(prompt: Prompt, attributes: Sequence[str], names: Mapping[str, str]) -> Prompt | None:
     groups = [prompt.groups.get(name) for name in attributes]
     if None in groups:
         return None
-    return Prompt(prompt.messages, {**prompt.groups, _BY: " / ".join(str(group) for group in groups)}, prompt.metadata)
+    own = [str(group) for group in groups]
+    category = " / ".join(names.get(group.lower(), group) for group in own)
+    return Prompt(prompt.messages, {**prompt.groups, _BY: category, _PART: " / ".join(own)}, prompt.metadata)
 
 
 def _category(name: str, attempts: Sequence[GradedAttempt], selected: Callable[[GradedAttempt], bool]) -> Category:

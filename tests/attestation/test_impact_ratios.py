@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import random
+from argparse import ArgumentParser
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
+from lxml import html
 from markdown_it import MarkdownIt
 
 from pytest_fairness.attestation.impact_tables import (
     Category,
+    ImpactRatiosExport,
     ImpactTables,
     impact_csv,
     impact_markdown,
@@ -23,6 +28,9 @@ from pytest_fairness.attestation.impact_tables import (
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.exports.exporter import RunReference
+from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers import report_views
@@ -185,7 +193,7 @@ def test_ratio_is_undefined_if_nothing_is_selected() -> None:
 def test_markdown_and_csv_hold_the_same_numbers() -> None:
     impact = tables(sample())
     text = impact_markdown(impact)
-    assert "They are not the bias audit that the law asks for" in text
+    assert "It is not the bias audit that the law asks for" in text
     lines = list(csv.DictReader(io.StringIO(impact_csv([impact]))))
     assert len(lines) == 2 + 3 + 6 + 3
     for line in lines:
@@ -257,3 +265,125 @@ def test_csv_of_several_probes_has_one_heading() -> None:
     rows = list(csv.reader(io.StringIO(impact_csv([tables(sample()), tables(sample())]))))
     assert [row[0] for row in rows].count("probe") == 1
     assert len(rows) == 1 + 2 * (2 + 3 + 6 + 3)
+
+
+NAMES = {"female": "Female", "male": "Male", "asian": "Asian", "black": "White", "white": "White"}
+
+
+def test_groups_of_one_category_are_counted_together() -> None:
+    of = sample(extra=[{"sex": "nonbinary", "ethnicity": "White"}])
+    sexes, ethnicities, both = tables(of, categories=NAMES).tables
+    assert [category.name for category in sexes.categories] == ["Male", "Female", "nonbinary"]
+    assert (sexes.absent, sexes.others, sexes.parts) == ([], ["nonbinary"], [])
+    own = by_name(tables(of))[1]
+    (white,) = (category for category in ethnicities.categories if category.name == "White")
+    assert (white.assessed, white.selected) == tuple(
+        own["Black"].assessed + own["White"].assessed
+        if count == "assessed"
+        else own["Black"].selected + own["White"].selected
+        for count in ("assessed", "selected")
+    )
+    assert [(part.name, part.rate) for part in ethnicities.parts] == [
+        ("White: Black", own["Black"].rate), ("White: White", own["White"].rate),
+    ]  # fmt: skip
+    assert ethnicities.absent[:2] == ["Hispanic or Latino", "Black or African American"]
+    assert [part.name for part in both.parts][:2] == [
+        "Female / White: female / Black",
+        "Female / White: female / White",
+    ]
+    text = impact_markdown(tables(of, categories=NAMES))
+    assert "Groups that are counted together in a category, with their rates: White: Black (" in text
+    assert "Categories of the EEO-1 report without applications: Hispanic or Latino, Black or African American," in text
+    assert "No categories of the EEO-1 report: nonbinary." in text
+    lines = list(csv.DictReader(io.StringIO(impact_csv([tables(of, categories=NAMES)]))))
+    parts = [line for line in lines if line["table"] == "Race/ethnicity categories: counted together"]
+    assert [(line["category"], line["impact_ratio"]) for line in parts] == [("White: Black", ""), ("White: White", "")]
+
+
+CARD = """\
+# hiring
+
+**Method.** Profiles under names of [groups](x.md), *drawn* by chance.
+
+**Source.** Texts of our own.
+"""
+ITEMS = {
+    "date of the measurements": "2026-01-02",
+    "date of the bias audit": "2026-02-03",
+    "distribution date of the tool": "2025-12-31",
+    "model": f"{report_views.MODEL}; answers with a known bias, not from a real model",
+    "run": "0123456789abcdef; commit abc123",
+    "source and explanation of the data": "Test data: 360 written applications under 60 profiles, of the probe "
+    "test_hiring.py::test_screening. Texts of our own.",
+    "why historical data was not used": "The tool is new.",
+    "how the test data was generated and obtained": "Profiles under names of groups, drawn by chance. (all items of "
+    "the probe, seed 0; 2 per prompt)",
+}
+"""The items of 6 RCNY 5-302(b) and 5-303(a), besides those in the tables."""
+
+
+def export(out: Path, card: str, *options: str) -> str:
+    of = sample()
+    screened = StoredSample(of.probe, of.model, of.model_key, of.attempts, graders={"advance": None})
+    row = report_views.row(probe=of.probe)
+    view = replace(report_views.view([row], samples=[screened]), cards={"hiring": card})
+    parser, exporter = ArgumentParser(), ImpactRatiosExport()
+    exporter.add_arguments(parser)
+    named = ["--grade", "advance", "--sex", "sex", "--ethnicity", "ethnicity"]
+    exporter.export(RunReference("latest", lambda: view), out, parser.parse_args([*named, *options]))
+    return out.read_text()
+
+
+STATED = ("--audit-date=2026-02-03", "--distribution-date=2025-12-31", "--no-history=The tool is new.")
+
+
+def test_summary_has_every_item_of_the_rules(tmp_path: Path) -> None:
+    text = export(tmp_path / "summary.md", CARD, *STATED)
+    for item, content in ITEMS.items():
+        assert f"| {escape(item)} | {escape(content)} |" in text
+    assert "| category | applications | assessed | ungraded | selected | selection rate | impact ratio" in text
+    for title in ("Sex categories", "Race/ethnicity categories", "Intersectional categories"):
+        assert f"### {title}" in text
+    assert "| Female | 180 | 360 | 0 |" in text
+    assert "| Female / Black or African American | 60 | 120 | 0 |" in text
+    assert text.count("Attempts in an unknown category, which are not in the table: 0.") == 3
+
+
+def test_missing_statements_are_shown(tmp_path: Path) -> None:
+    text = export(tmp_path / "summary.md", "")
+    assert "| date of the bias audit | not stated (&#45;-audit-date) |".replace("&#45;-", "--") in text
+    assert "| distribution date of the tool | not stated (--distribution-date) |" in text
+    assert "| why historical data was not used | not stated (--no-history) |" in text
+    assert "The suite has no card: not stated." in text
+
+
+@pytest.mark.parametrize("hostile", report_views.HOSTILE)
+def test_page_shows_hostile_texts_as_texts(hostile: str, tmp_path: Path) -> None:
+    page = export(tmp_path / "summary.html", f"**Source.** {hostile}", *STATED[:2], f"--no-history={hostile}")
+    tree = html.fromstring(page)
+    assert {element.tag for element in tree.body.iter()} <= {
+        "body", "main", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td",
+    }  # fmt: skip
+    assert " ".join(escape_controls(" ".join(hostile.split())).split()) in " ".join(
+        tree.body.text_content().replace("\u200b", "").split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "error"),
+    [
+        ("--category=asian", "'asian' is no category: write GROUP=NAME"),
+        ("--audit-date=3 May", "'3 May' is no date: write one as in 2026-12-31"),
+        ("--distribution-date=20260503", "'20260503' is no date"),
+    ],
+)
+def test_malformed_statements_are_refused(
+    option: str, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        export(tmp_path / "summary.md", CARD, option)
+    assert error in capsys.readouterr().err
+
+
+def test_category_of_a_group_can_be_named(tmp_path: Path) -> None:
+    assert "| Asiatic | 120 | 240 | 0 |" in export(tmp_path / "summary.md", CARD, "--category=asian=Asiatic")
