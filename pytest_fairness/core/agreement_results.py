@@ -39,7 +39,9 @@ class AgreementResult(JsonRecord):
     prompts: int
     """The number of prompts with both."""
     agrees: bool
+    """Whether ``p_value`` is at least 0.01."""
     p_value: float
+    """That for the hypothesis that the answers are drawn from the propensities, corrected for all comparisons."""
     reason: str = ""
     """The disagreement in words; empty where they agree."""
     groups: Sequence[GroupAgreementResult] = ()

@@ -34,6 +34,7 @@ class NeededSample(JsonRecord):
     """The sample that makes a threshold fair in 80% of runs."""
 
     items: int
+    """Items, for 80% fair."""
     repetitions: int | None = None
     """Repetitions of the planned items, in place of more items; None where none suffice."""
     sources: int | None = None
@@ -71,6 +72,7 @@ class CallCost(JsonRecord):
     price: tuple[float, float] | None = None
     """USD per million tokens of input and of output; None where it is not known."""
     calls: int
+    """All calls of the probe."""
     stored: int
     """Calls that the store answers."""
     propensities: int = 0
@@ -80,6 +82,7 @@ class CallCost(JsonRecord):
     input: float
     """Tokens of a call."""
     output: float
+    """Tokens of a call."""
     seconds: float | None = None
     """Seconds of a call; None without a stored answer."""
 
@@ -105,6 +108,7 @@ class PlannedThreshold(JsonRecord):
     """Its title."""
     model: str | None
     items: int
+    """The number in the planned run, as are ``sources`` and ``repetitions``."""
     sources: int
     repetitions: int
     looks: Sequence[tuple[int, int, int, int]] = ()
@@ -114,16 +118,19 @@ class PlannedThreshold(JsonRecord):
     cannot_pass: str = ""
     """The reason that no data would make it fair; empty where some would."""
     scenarios: Sequence[ScenarioResult] = ()
+    """The verdicts under each truth."""
     fair_draws: str = ""
     """A digit for each draw of the first truth: 1 where it was fair, else 0."""
     needed: NeededSample | None = None
     drawn: DrawnSample | None = None
+    """The same by drawn answers, with ``--fairness-propensity``."""
     labels: NeededLabels | None = None
     """The labels it needs; None where no stored pilot has labels."""
     detectable: DetectableValues | None = None
     narrow: str = ""
     """The reason that its bounds are too close together for its sample; empty where they are not."""
     cost: CallCost
+    """That of its probe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +146,16 @@ class ModelPlan(JsonRecord):
     output_tokens: int
     tokens_from: str
     price: tuple[float, float] | None = None
+    """USD per million tokens of input and of output; None where it is not known."""
     cost_usd: float | None = None
     questions: int
+    """The most that graders ask."""
     questions_usd: float | None = None
     drawn: int = 0
     """Calls that ``--fairness-propensity`` would replace."""
     propensities: int = 0
     silent: Sequence[str] = ()
+    """Grades whose grader asks without a declared number of questions."""
     seconds: float | None = None
 
 
@@ -206,6 +216,7 @@ class CertifiedThreshold(JsonRecord):
     reason: str = ""
     """The reason that it was not certified; then all below is empty."""
     metric: str = ""
+    """The metric that was examined."""
     draws: int = 0
     """Samples of each truth."""
     promise: float = 0.0
@@ -215,6 +226,7 @@ class CertifiedThreshold(JsonRecord):
     clustering: Sequence[str] = ()
     """Attributes by which attempts vary together more than the interval assumes."""
     checks: Sequence[ErrorCheck] = ()
+    """One for each kind of false verdict."""
     truths: Mapping[str, TruthResult] = field(default_factory=dict)
     """Under ``parity``, ``bound`` and ``beyond``."""
     kept: bool | None = field(default=None, metadata=OPTIONAL)
@@ -236,7 +248,9 @@ class FieldDifference(JsonRecord):
 
     field: str
     file: Any = None
+    """Its value in the file."""
     now: Any = None
+    """Its value now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,11 +273,13 @@ class VerifyResult(JsonRecord):
     """The section of a run that only verifies."""
 
     run: str
+    """The id of the run."""
     same: bool
     """Whether all is as in the file."""
     as_in_the_file: int
     """Thresholds that are."""
     not_judged: int = 0
+    """Thresholds that the run has not judged."""
     thresholds: Sequence[VerifiedThreshold] = ()
     new: Sequence[str] = ()
     """Tests that the file does not have, and its run did not judge."""

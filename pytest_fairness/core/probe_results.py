@@ -15,6 +15,7 @@ class GradeResult(JsonRecord):
 
     grade: str
     graded: int
+    """Answers with a value."""
     mean: float | None = None
     """Its mean; the rate of a grade that is true or false; None for a grade that holds text."""
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class ProbeResult(JsonRecord):
     probe: str
     model: str
     attempts: int
+    """Answers in the largest sample that a threshold has judged."""
     sensitivity: str
     """Whether its answers follow the controls: ``shown``, ``not shown``, ``absent``; ``no control`` without any."""
     responses: Sequence[ResponseResult] = ()

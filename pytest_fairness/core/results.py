@@ -38,12 +38,17 @@ class CallResult(JsonRecord):
     role: str
     """``probes`` or ``graders``."""
     calls: int
+    """Calls that ended."""
     requests: int
+    """Requests sent, retries included."""
     input: int
     """Tokens."""
     output: int
+    """Tokens."""
     cost_usd: float | None = None
+    """None where a price is not known."""
     errors: Mapping[str, int] = field(default_factory=dict)
+    """Failed requests by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,9 @@ class RunResult(JsonRecord):
     """The run itself."""
 
     id: str
+    """The run's id in the store."""
     started: str
+    """ISO 8601, UTC, as is ``ended``."""
     ended: str = ""
     models: Sequence[str] = ()
     """Full names, as everywhere in this file."""
@@ -62,20 +69,33 @@ class RunResult(JsonRecord):
     servers: Mapping[str, str] = field(default_factory=dict)
     """Address in this run of each model whose name has ``server=``."""
     judge: str | None = None
+    """The model of ``--fairness-judge``."""
     command: Sequence[str] = ()
     """Options of pytest that repeat the run."""
     tests: Sequence[str] = ()
+    """Files or packages as typed, with the options that decide which tests exist."""
     selection: Sequence[str] = ()
+    """``-k``, ``-m`` and ``--deselect``."""
     folder: str | None = ""
+    """The current folder, relative to the rootdir; None outside of it."""
     seed: int = 0
+    """``--fairness-seed``."""
     sample: int | None = None
+    """``--fairness-sample``."""
     git: str | None = None
+    """The commit of the project, with ``-dirty`` behind it if tracked files had changed."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    """Those of Python, pytest-fairness and the libraries that are installed."""
     attempts: int = 0
+    """Attempts that the verdicts and tests used."""
     from_store: int = 0
+    """Those of them that came from an earlier run."""
     ungraded: int = 0
+    """Those of them with at least one ungraded grade."""
     tokens: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that this run paid for: ``input``, ``output``, and ``reasoning`` if reported."""
     cost_usd: float | None = None
+    """The run's cost, graders' calls included; None where a price is not known."""
     calls: Sequence[CallResult] = ()
 
 
@@ -85,13 +105,20 @@ class RunResults(JsonRecord):
 
     schema: int = SCHEMA
     run: RunResult
+    """The run as a whole."""
     release: Sequence[threshold_results.ReleaseResult] = ()
+    """One for each model: the verdict on all of its thresholds."""
     marks: Sequence[threshold_results.MarkResult] = ()
+    """One for each model and suite, field of a suite and kind of harm that has marks."""
     probes: Sequence[probe_results.ProbeResult] = ()
     """The competence of each model at each probe."""
     thresholds: Sequence[threshold_results.ThresholdResult] = ()
+    """One for each threshold of the collected files and model, selected or not."""
     metrics: Sequence[threshold_results.MetricResult] = ()
+    """Every estimate that a threshold test has compared, every member of a family, or recorded with
+    ``measured.record(...)``."""
     searches: Sequence[search_results.SearchResult] = ()
+    """One for each search of a test with the fixture ``flips``."""
     agreements: Sequence[agreement_results.AgreementResult] | None = field(default=None, metadata=OPTIONAL)
     """Probes of which the store has propensities and drawn answers; None where there are none."""
     acceptances: Sequence[acceptance_results.AcceptanceResult] | None = field(default=None, metadata=OPTIONAL)

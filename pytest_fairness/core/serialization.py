@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import date
 from enum import Enum
 from functools import cache, partial
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
@@ -467,7 +467,7 @@ def json_schema(kind: type[JsonRecord], title: str) -> dict[str, Any]:
 
 
 def _object_schema(kind: type[JsonRecord], definitions: dict[str, Any]) -> dict[str, Any]:
-    hints, flat = _hints(kind), _flat_kinds(kind)
+    hints, flat, meanings = _hints(kind), _flat_kinds(kind), _field_docstrings(kind)
     properties: dict[str, Any] = {}
     required: list[str] = []
     for member in fields(kind):
@@ -476,7 +476,8 @@ def _object_schema(kind: type[JsonRecord], definitions: dict[str, Any]) -> dict[
             properties |= inner["properties"]
             required += inner["required"]
             continue
-        properties[_key(member)] = _schema(hints[member.name], definitions)
+        description = {"description": meanings[member.name]} if member.name in meanings else {}
+        properties[_key(member)] = description | _schema(hints[member.name], definitions)
         required += [] if member.metadata.get("optional") else [_key(member)]
     return {
         "description": (kind.__doc__ or "").partition("\n")[0],
@@ -485,6 +486,24 @@ def _object_schema(kind: type[JsonRecord], definitions: dict[str, Any]) -> dict[
         "required": required,
         "additionalProperties": False,
     }
+
+
+def _field_docstrings(kind: type[JsonRecord]) -> dict[str, str]:
+    """Return the text below each field in the source of a record and of those that it extends."""
+    import ast
+    import inspect
+
+    texts: dict[str, str] = {}
+    for record in reversed(kind.__mro__):
+        if not is_dataclass(record):
+            continue
+        (definition,) = ast.parse(inspect.getsource(record)).body
+        body = cast("ast.ClassDef", definition).body
+        for pair in pairwise(body):
+            match pair:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(meaning))):
+                    texts[name] = " ".join(meaning.split()).replace("``", "`").replace("None", "null")
+    return texts
 
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -89,12 +89,17 @@ class ResponseResult(JsonRecord):
     """The response of a threshold's answers to one control of its probe."""
 
     grade: str
+    """The grade that the control moves."""
     attribute: str
+    """The attribute that should move it."""
     of: str
+    """The level at which it should be higher."""
     to: str
+    """The other level."""
     slice: Mapping[str, str] = field(default_factory=dict)
     """The slice that it is about; empty for the whole sample."""
     metric: str = ""
+    """The difference of the two levels."""
     value: float | None = field(default=None, metadata=key("estimate"))
     low: float | None = None
     high: float | None = None
@@ -148,6 +153,7 @@ class SliceResult(JsonRecord):
     metric: str = ""
     value: float | None = field(default=None, metadata=key("estimate"))
     low: float | None = None
+    """The interval is that for the claim that it is unfair, which shares the error."""
     high: float | None = None
     reason: str = ""
 
@@ -181,7 +187,9 @@ class JudgeResult(JsonRecord):
 
     grade: str
     models: Sequence[str]
+    """The judges."""
     own: Sequence[str] = ()
+    """Those that judged their own answers."""
     answers: int | None = field(default=None, metadata=OPTIONAL)
     agreement: Mapping[str, float | None] = field(default_factory=dict)
     """Krippendorff's alpha by field, of several judges only; None where it is not defined."""
@@ -205,6 +213,7 @@ class LooksResult(JsonRecord):
     number: int = 1
     """Number of the look that decided, from 1."""
     of: int = 1
+    """Number of declared looks."""
     first: int = 0
     """Attempts of the first look's sample."""
     run: int = 1
@@ -220,9 +229,11 @@ class LooksResult(JsonRecord):
     earlier: Mapping[str, int] = field(default_factory=dict)
     """Number of earlier runs by verdict."""
     other_bounds: str = ""
+    """The bounds of the last run with others, in words."""
     other_graders: str = field(default="", metadata=OPTIONAL)
     """The grades whose graders the last earlier run had in another version, and that run, in words."""
     unversioned: bool = False
+    """Whether the model is an application without a version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,10 +258,13 @@ class EstimateResult(JsonRecord):
     metric: str = ""
     """Empty in a threshold that compared nothing."""
     title: str = ""
+    """The metric in words."""
     kind: MetricKind = MetricKind.CUSTOM
+    """The kind of the metric; never parse it from its name."""
     absolute: bool = False
     """Whether it is a size, without its sign."""
     negated: bool = False
+    """Whether it has the opposite sign."""
     parity: float | None = None
     """The value where groups are alike; None for a metric that compares none."""
     log_scale: bool = False
@@ -260,22 +274,35 @@ class EstimateResult(JsonRecord):
     base: str = ""
     """The metric without its sign."""
     against_baseline: bool = False
+    """Whether it is a comparison with a baseline."""
     attribute: str | None = None
     """The attribute that groups the prompts; None where no groups are compared."""
     slice: Mapping[str, str] = field(default_factory=dict)
+    """The selection of ``measured.where(...)``, and the slice that made a threshold unfair, if one did."""
     value: float | None = field(default=None, metadata=key("estimate"))
+    """The value on graded attempts."""
     count: int | None = None
+    """The graded attempts for which a rate is true; None for other metrics."""
     low: float | None = None
+    """The interval holds however ungraded attempts are imputed; None where an end is infinite or not known."""
     high: float | None = None
     confidence: float | None = None
+    """That of the interval, 0.95 by default; more if a look has only a share of the error."""
     items: int = 0
     sources: int = 0
+    """Fewer than ``items`` if items share templates; the interval then clusters by source."""
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
+    """Ungraded attempts by group, or under ``all``."""
     groups: Mapping[str, float | None] = field(default_factory=dict)
+    """The metric of each group."""
     invalid: str = ""
+    """The reason that the estimate allows no conclusion; else empty."""
     mark: str | None = None
+    """``A`` to ``D``, the worst that the interval touches; None if it touches three, without a scale, or if the
+    estimate is invalid or sparse."""
     scale: Mapping[str, Sequence[Bounds]] | None = None
+    """The ranges of ``A``, ``B`` and ``C``; None for an open end."""
 
     @classmethod
     def of(cls, estimate: Estimate, **extra: Any) -> Self:
@@ -327,9 +354,11 @@ class ThresholdResult(JsonRecord):
     estimate: EstimateResult = field(default_factory=EstimateResult, metadata=FLAT)
     """That which decided it; without a metric where it has none."""
     id: str
+    """The test: ``path::name[model]``; of a file that was skipped or not imported, the file."""
     threshold: str = ""
     """Its title."""
     harm: str = ""
+    """The kind of harm."""
     owner: str = ""
     """The owner of its suite, by ``pyproject.toml``."""
     location: tuple[str, int] = ("", 0)
@@ -339,11 +368,16 @@ class ThresholdResult(JsonRecord):
     key: str = ""
     """The id under which the store keeps it, if not its own: that of its test has an alias of the model."""
     verdict: str = ""
+    """``fair``, ``unfair``, ``undecided``, ``invalid``, or ``not judged``, which is no verdict."""
     message: str = ""
+    """The reason that it is not fair, with the numbers, or was not judged; empty if fair."""
     outcome: str = ""
     """Outcome of the test: ``passed``, ``failed``, ``accepted``, ``skipped``, ``not run``, ..."""
     own: Mapping[str, OverrideResult] = field(default_factory=dict)
+    """Overrides in the project's ``pyproject.toml``, by ``bounds``, ``scale``, ``repetitions``, ``confidence``; other
+    fields use them."""
     sample: SampleCounts | None = field(default=None, metadata=OPTIONAL)
+    """Attempts of the probe's whole sample."""
     restricted: Sequence[str] = ()
     """Options that make the sample another than the one that the probe declares."""
     items_digest: str = ""
@@ -355,9 +389,13 @@ class ThresholdResult(JsonRecord):
     tables: Sequence[int] = ()
     """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
+    """The fingerprint of each grade's grader; None for one that has none."""
     judges: Sequence[JudgeResult] = ()
+    """One for each `Judge` of the probe."""
     risk: float | None = None
+    """The probability of an error on either side over all looks: 0.025 by default."""
     looks: LooksResult | None = None
+    """None for a threshold that was not judged."""
     history: HistoryResult | None = None
     drift: DriftResult | None = field(default=None, metadata=OPTIONAL)
     """None for a threshold that compares with no baseline."""
@@ -369,35 +407,51 @@ class ThresholdResult(JsonRecord):
     """Whether its answers could have shown a gap: ``shown``, ``not shown``, ``absent``; ``no control`` if none is
     declared."""
     responses: Sequence[ResponseResult] = ()
+    """The responses to controls, over its own sample and at its own confidence."""
     slices: Sequence[SliceResult] = ()
+    """The declared slices, each with a veto."""
     pooled: SliceResult | None = field(default=None, metadata=OPTIONAL)
     """The estimate over all slices, where that of one slice made the threshold unfair; else None."""
     outside: Sequence[FailingEstimate] = ()
     """Estimates that its test recorded and did not compare, which lie outside the bounds of one that is not
     unfair."""
     clustering: Sequence[str] = ()
+    """The metadata by which its interval is clustered though nobody declared it."""
     formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
     """None for a probe with one answer format."""
     comparisons: Sequence[ComparisonResult] = ()
+    """Those of the deciding metric."""
     bounds: Bounds = (None, None)
+    """The lower and the upper bound; None where there is none."""
     failing: Sequence[FailingEstimate] = ()
     """Every estimate that did not hold its bounds for certain; several of a threshold that compares several."""
     accepted: AcceptanceResult | None = field(default=None, metadata=OPTIONAL)
     """The entry of the file of accepted verdicts for this threshold on its model."""
     flip_probability: float | None = None
+    """Probability that a rerun of equal size puts the estimate on the other side of the nearest bound."""
     outside_probability: float | None = None
+    """Probability that a rerun of equal size puts the estimate outside the bounds."""
     advice: str = ""
+    """The way to decide an undecided threshold."""
     limit: Limit | None = field(default=None, metadata=OPTIONAL)
     """The limit of an undecided threshold, with the number that it needs; ``advice`` has it in words."""
     causes: Sequence[CauseResult] = ()
     """The causes of an invalid verdict, or of answers that keep it open."""
     p_value: float | None = None
+    """That for the claim that it is unfair: at most ``risk`` exactly if the interval lies outside a bound. It is
+    corrected over the members of a family, and for a look for its share of the error."""
     p_fair: float | None = None
+    """That for the claim that it is fair: at most ``risk`` exactly if the interval lies inside all bounds."""
     p_holm: float | None = None
+    """``p_value`` after Holm's correction over the thresholds of the model, without those not selected or skipped."""
     reference: str | None = None
     """The group that the others are compared to."""
     by_group: Mapping[str, GroupResult] = field(default_factory=dict)
+    """The rate or mean of each group, in a family of all; empty for a metric without groups."""
     example: ExampleResult | None = None
+    """If unfair or undecided, the most influential item, in the worst slice that is declared or recorded. Of two groups
+    the one with the largest repeatable difference in the direction of the estimate, by the nearer end of a 95%
+    interval; else the one that moves the estimate furthest in that direction."""
 
     @property
     def is_of_propensities(self) -> bool:
@@ -507,11 +561,15 @@ class ReleaseResult(JsonRecord):
 
     model: str
     verdict: str
+    """``fair`` if every threshold is; ``unfair`` if one is after Holm's correction; else ``invalid`` if one is, or
+    ``undecided``. Never ``fair`` with thresholds that were not judged."""
     fair: int = 0
+    """Number of thresholds with that verdict, as are the next three."""
     unfair: int = 0
     undecided: int = 0
     invalid: int = 0
     unfair_after_holm: int = 0
+    """Number of the unfair ones that remain so after the correction."""
     chance_not_excluded: Sequence[str] = ()
     """The titles of the other unfair thresholds."""
     oldest: str | None = None
@@ -521,6 +579,7 @@ class ReleaseResult(JsonRecord):
     not_judged: Mapping[str, int] = field(default_factory=dict)
     """Number of thresholds that were not judged, by the reason."""
     restricted: Sequence[str] = ()
+    """Options that change the probe's declared sample, as ``--fairness-sample=20``."""
     unfair_slices: Sequence[str] = ()
     """The names of the slices that made thresholds unfair: ``language de``."""
     without_response: int = 0
@@ -540,9 +599,11 @@ class MarkResult(JsonRecord):
 
     model: str
     suite: str | None = field(default=None, metadata=OPTIONAL)
+    """Given if the mark is of a suite; else ``field``, a part of a suite as ``gender/decisions``, or ``harm``."""
     harm: str | None = field(default=None, metadata=OPTIONAL)
     field: str | None = field(default=None, metadata=OPTIONAL)
     mark: str | None = None
+    """The second-worst of the thresholds' marks, but at most one better than the worst; None if not marked."""
 
     @property
     def name(self) -> str:

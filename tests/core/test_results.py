@@ -132,6 +132,12 @@ def test_the_shipped_schema_is_that_of_the_dataclasses() -> None:
     )
 
 
+def test_schema_has_the_docstrings_of_fields() -> None:
+    threshold = results_schema()["$defs"]["ThresholdResult"]["properties"]
+    assert threshold["owner"]["description"] == "The owner of its suite, by `pyproject.toml`."
+    assert threshold["low"]["description"].endswith("null where an end is infinite or not known.")  # of a flat record
+
+
 def test_a_results_file_fits_the_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(SHIPPED.read_text(encoding="utf-8"))
