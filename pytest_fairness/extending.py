@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from pytest_fairness.report.html.svg import width_of as svg_width
     from pytest_fairness.report.markdown_escaping import escape as escape_markdown
     from pytest_fairness.report.release import sentence as release_sentence
+    from pytest_fairness.report.results import results_text
     from pytest_fairness.report.text_table import TextTable
     from pytest_fairness.report.view import View
     from pytest_fairness.stats.columns import Columns
@@ -174,6 +175,7 @@ else:
         "report.html.svg": "svg_element=element svg_lines=lines_of svg_width=width_of",
         "report.markdown_escaping": "escape_markdown=escape",
         "report.release": "release_sentence=sentence",
+        "report.results": "results_text",
         "report.text_table": "TextTable",
         "report.view": "View",
         "stats.columns": "Columns",
@@ -203,7 +205,8 @@ __all__ = [
     "is_number", "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
     "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
     "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
-    "release_sentence", "resolve_model", "sampled_digest", "secrets_in", "select_sample", "select_thresholds",
-    "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element", "svg_lines", "svg_width",
-    "system_prompt_of", "value_or_none", "whole_number_argument", "with_placebos", "write_lines", "write_text",
+    "release_sentence", "resolve_model", "results_text", "sampled_digest", "secrets_in", "select_sample",
+    "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element",
+    "svg_lines", "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "with_placebos",
+    "write_lines", "write_text",
 ]  # fmt: skip

@@ -15,11 +15,11 @@ h1 { font-size: 1.45rem; margin: 0 0 .4rem; } h2 { font-size: 1.1rem; margin: 1r
 h3 { font-size: 1rem; margin: .8rem 0 .3rem; } p, ul { margin: .35rem 0; } ul { padding-left: 1.2rem; }
 table { border-collapse: collapse; width: 100%; margin: .4rem 0; overflow-wrap: anywhere; }
 th, td { border: 1px solid #888; padding: .15rem .4rem; text-align: left; vertical-align: top; }
-th { background: #eee; }
+th { background: #eee; } th, td:first-child { overflow-wrap: break-word; } td:empty { height: 1.9em; }
 @media print {
-  @page { size: A4; margin: 12mm; }
-  body { font-size: 8.2pt; line-height: 1.25; max-width: none; margin: 0; padding: 0; }
-  h1 { font-size: 13pt; } h2 { font-size: 10pt; margin: 5pt 0 1pt; } h3 { font-size: 9pt; margin: 4pt 0 1pt; }
+  @page { size: A4; margin: 10mm; }
+  body { font-size: 7.4pt; line-height: 1.2; max-width: none; margin: 0; padding: 0; }
+  h1 { font-size: 12pt; } h2 { font-size: 9pt; margin: 4pt 0 1pt; } h3 { font-size: 8pt; margin: 3pt 0 1pt; }
   h1, h2, h3 { break-after: avoid-page; } tr, li { break-inside: avoid-page; }
   th, td { padding: 1pt 3pt; } p, ul, table { margin: 2pt 0; }
 }

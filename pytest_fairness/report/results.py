@@ -169,12 +169,17 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
+def results_text(results: RunResults) -> str:
+    """Return the text of a results file."""
+    return json.dumps(results.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def write_results(path: Path, results: RunResults) -> None:
     """Write the file whole or not at all.
 
     Raises `FairnessError`, in one line, where it cannot be written.
     """
-    write_text(path, json.dumps(results.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, results_text(results))
 
 
 def _versions() -> dict[str, str]:

@@ -331,7 +331,7 @@ def export(out: Path, card: str, *options: str) -> str:
     exporter.add_arguments(parser)
     named = ["--grade", "advance", "--sex", "sex", "--ethnicity", "ethnicity"]
     exporter.export(RunReference("latest", lambda: view), out, parser.parse_args([*named, *options]))
-    return out.read_text()
+    return out.read_text(encoding="utf-8")
 
 
 STATED = ("--audit-date=2026-02-03", "--distribution-date=2025-12-31", "--no-history=The tool is new.")

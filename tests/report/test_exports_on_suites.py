@@ -19,6 +19,7 @@ ARGUMENTS = {
     "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
     "opentelemetry": [],
     "parquet": [],
+    "test-report": [],
 }
 WRITES = {
     "asymmetry": {"asymmetry"},
@@ -29,6 +30,7 @@ WRITES = {
     "labels": {"hiring"},
     "opentelemetry": set(SUITES),
     "parquet": set(SUITES),
+    "test-report": set(SUITES),
 }
 """The suites whose runs have what an export writes."""
 REASONS = {
