@@ -7,6 +7,7 @@
 # make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
+# make release-files TAG=v1.2.3  what the workflow of a release uploads, in dist/: CONTRIBUTING.md, Releases
 # make real    every suite's try-out on that model, by a server and in one process: hours
 # make litellm the proxy of the tests against a live server
 # make others  the plugins that ours is tested beside
@@ -24,9 +25,12 @@ WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The environment that is there, the larger of two; without one, the larger is made.
+READY = $(VENV)/$(if $(and $(wildcard $(VENV)/.small),$(if $(wildcard $(VENV)/.test),,no)),.small,.test)
+
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo demo-real real example league league-model pictures test test-all litellm others check bench clean
+.PHONY: demo demo-real real example league league-model pictures test test-all litellm others check release-files bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -116,7 +120,7 @@ pictures: $(VENV)/.test
 	COLUMNS=80 PYTEST_ADDOPTS=--color=yes $(MAKE) --silent example > .fairness/example.log
 	$(BIN)/python -m tests.helpers.pictures
 
-test: $(VENV)/.test
+test: $(READY)
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.test
@@ -136,11 +140,21 @@ others: .venv-others/.done
 	$(UV) --python $(BIN)/python --target .venv-others pytest-asyncio allure-pytest pytest-benchmark
 	touch $@
 
-check: $(VENV)/.test
+check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/ruff check --quiet --preview --select PLW1514 .  # an encoding for every file, as Windows has another one
 	$(BIN)/mypy
+
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' pytest_fairness/core/version.py)
+release-files: $(READY)
+	@test "$(TAG)" = "v$(VERSION)" || { echo "the tag $(TAG) is not v$(VERSION), as pytest_fairness/core/version.py has it"; exit 2; }
+	@grep -q "^## $(VERSION) - 20..-..-..$$" CHANGELOG.md || { echo "CHANGELOG.md has no date for $(VERSION)"; exit 2; }
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/uv tool run --quiet twine check --strict dist/*
+	PYTEST_FAIRNESS_WHEEL=$$(echo dist/*.whl) PYTEST_FAIRNESS_NO_SKIP=1 $(BIN)/python -m pytest tests/wheel
+	sed -n '/^## $(VERSION) /,/^## /{/^## /d;p;}' CHANGELOG.md > dist/notes.md
 
 bench: $(VENV)/.test
 	$(BIN)/python tests/benchmarks/speed.py

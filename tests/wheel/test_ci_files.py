@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from tests.helpers.schema_check import matches_schema
 
 ROOT = Path(__file__).parents[2]
 CI = ROOT / "docs" / "ci"
+ACTION = ROOT / "action.yml"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SCHEMAS = {
     "github.yml": ["vendor.github-workflows"],
     "gitlab.yml": ["vendor.gitlab-ci", "--data-transform", "gitlab-ci"],
@@ -39,6 +42,44 @@ def test_ci_files_match_the_schemas_of_the_providers(name: str, tmp_path: Path) 
     text = (CI / name).read_text(encoding="utf-8")
     broken.write_text(text.replace("runs-on:", "run-on:").replace("stage: measure", "stage: 3"), encoding="utf-8")
     assert not matches_schema(broken, *SCHEMAS[name])
+
+
+@pytest.mark.slow
+def test_workflows_match_the_schemas_of_github() -> None:
+    assert {"release", "tests"} <= {file.stem for file in WORKFLOWS}
+    assert all(matches_schema(file, "vendor.github-workflows") for file in WORKFLOWS)
+    assert matches_schema(ACTION, "vendor.github-actions")
+    assert matches_schema(ROOT / ".github" / "dependabot.yml", "vendor.dependabot")
+
+
+def test_actions_are_pinned_by_one_commit_each() -> None:
+    commits: dict[str, set[tuple[str, str]]] = {}
+    for file in (*WORKFLOWS, ACTION):
+        for action, version in re.findall(r"uses: (?!\./)([^@\s]+)@(.*)", file.read_text(encoding="utf-8")):
+            commit = re.fullmatch(r"([0-9a-f]{40})  # (v\d+\.\d+\.\d+)", version)
+            assert commit, f"{file.name}: {action}@{version}"
+            commits.setdefault(action, set()).add((commit[1], commit[2]))
+    assert len(commits) >= 8
+    assert [action for action, versions in commits.items() if len(versions) > 1] == []
+
+
+def test_workflow_runs_the_sessions_of_nox() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    (tests,) = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in WORKFLOWS if file.stem == "tests"]
+    matrix = tests["jobs"]["versions"]["strategy"]["matrix"]
+    assert matrix["python"] == pythons
+    assert f'requires-python = ">={pythons[0]}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    cases = {(case["python"], case["dependencies"]) for case in matrix["include"]}
+    first, last = pythons[0], pythons[-1]
+    assert cases == {(first, "oldest"), (first, "pytest-8.4"), (last, "pytest-8.4"), (last, "pytest-main")}
+
+
+def test_action_comments_as_the_workflow_file_does() -> None:
+    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]
+    workflow = yaml.safe_load((CI / "github.yml").read_text(encoding="utf-8"))["jobs"]["gate"]
+    mine, theirs = _step(action, "Comment"), _step(workflow, "Comment")
+    assert (mine["run"], mine["env"]) == (theirs["run"], theirs["env"])
 
 
 CONFTEST = """
@@ -279,6 +320,22 @@ def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path, comma
     assert provider.calls() == before
 
 
+@pytest.mark.slow
+def test_action_requests_once_more_what_could_not_be_measured(tmp_path: Path, commands: Path) -> None:
+    step = _step(yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"], "Gate")
+    provider = Provider(CI / "github.yml", tmp_path / "runs", commands)
+    failing = CONFTEST.replace(
+        "    time.sleep", "    if CALLS.read_text().count(text) == 1: raise OSError(text)\n    time.sleep"
+    )
+    (provider.project / "conftest.py").write_text(failing, encoding="utf-8")
+    output = tmp_path / "output"
+    environment = {"MODEL": "prod", "SUITES": "suites", "ARGUMENTS": "-k 'not few' -q", "GITHUB_OUTPUT": str(output)}
+    environment |= {"GITHUB_RUN_ID": "7"}
+    assert provider._shell(step["run"], provider.project, environment) == 0, provider.written
+    assert output.read_text(encoding="utf-8") == "code=0\n"
+    assert provider.written.index("release: invalid") < provider.written.index("release: fair so far")
+
+
 GH = """\
 #!/usr/bin/env python3
 import json, os, subprocess, sys
@@ -305,7 +362,7 @@ page.write_text(json.dumps(comments))
 @pytest.mark.skipif(shutil.which("jq") is None, reason="the runners of GitHub have jq")
 def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path, commands: Path) -> None:
     provider = Provider(CI / "github.yml", tmp_path / "runs", commands)
-    (step,) = [step for step in provider.content["jobs"]["gate"]["steps"] if step.get("name") == "Comment"]
+    step = _step(provider.content["jobs"]["gate"], "Comment")
     gh = tmp_path / "bin" / "gh"
     gh.parent.mkdir()
     gh.write_text(GH, encoding="utf-8")
@@ -332,6 +389,11 @@ def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path, commands
         assert comment["body"].startswith(f"<!-- pytest-fairness -->\nCommit {commit}, [report and log](https://x)\n")
         assert "release: unfair" in comment["body"]
         assert len(comment["body"]) < 65_536
+
+
+def _step(job: dict[str, Any], name: str) -> dict[str, Any]:
+    (step,) = [step for step in job["steps"] if step.get("name") == name]
+    return dict(step)
 
 
 def _commands(content: dict[str, Any], job: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fairness.core.version import __version__
 from tests.helpers.schema_check import matches_schema
 from tests.wheel.conftest import ROOT, Newcomer
 
@@ -84,5 +85,6 @@ def test_links_lead_to_existing_targets(page: Path) -> None:
             assert anchor in anchors, f"{page.name}: {target}"
 
 
-def test_citation_file_matches_its_schema() -> None:
+def test_citation_file_matches_its_schema_and_the_version() -> None:
     assert matches_schema(ROOT / "CITATION.cff", "vendor.citation-file-format")
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
