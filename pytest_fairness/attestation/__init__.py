@@ -1,1 +1,1 @@
-"""Records for auditors and registries: evaluation results, impact ratios, evidence for clauses of laws."""
+"""Records for auditors and registries: results, test reports, impact ratios, clauses of laws, OpenTelemetry."""

@@ -75,6 +75,7 @@ FORMS: Mapping[str, ReportForm] = {
             "intended use",
             "acceptable use policy",
             "summary of training",
+            "risks and mitigations",
             "end-user resources",
             "feedback mechanism",
         ),

@@ -19,7 +19,7 @@ ARGUMENTS = {
     "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
     "opentelemetry": [],
     "parquet": [],
-    "test-report": [],
+    "test-report": ["--model", "simulated:demo"],
 }
 WRITES = {
     "asymmetry": {"asymmetry"},
