@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.formatting import DAY, age, counted
+
+if TYPE_CHECKING:
+    from pytest_fairness.store.location import StoreLocation
 
 
 def add(commands: Commands) -> None:
@@ -38,26 +42,34 @@ def _age(text: str) -> float:
         raise argparse.ArgumentTypeError(f"is {text!r}: {error}") from None
 
 
-def _retention() -> tuple[float | None, str]:
-    """Return the project's period of retention, and the file and the line of it.
+def _retention(store: StoreLocation) -> tuple[float | None, str]:
+    """Return the longest period of retention of the projects of this folder and of the store's; and its file and line.
 
     Raises:
-        FairnessError: The nearest file with a table of this plugin has a malformed or misspelled period.
+        FairnessError: A file with a table of this plugin has a malformed or misspelled period.
     """
+    # test_store_of_another_folder_keeps_its_retention
+    starts = [Path.cwd(), store.resolve().parent] if isinstance(store, Path) else [Path.cwd()]
+    periods = [period for period in map(_retention_at, starts) if period is not None]
+    return max(periods, default=(None, ""))
+
+
+def _retention_at(start: Path) -> tuple[float, str] | None:
     from difflib import get_close_matches
 
     from pytest_fairness.core.pyproject import TOOL, Pyproject
     from pytest_fairness.plugin.config.project_settings import RETENTION, read_retention
 
-    for folder in (Path.cwd(), *Path.cwd().parents):
+    for folder in (start, *start.parents):
         file = Pyproject.read_ours(folder)
         table = file.table(way_out=f"write [tool.{TOOL}]")
         # test_misspelled_retention_removes_nothing
         for name in get_close_matches(RETENTION, table.keys() - {RETENTION}, 1):
             raise FairnessError(f"{file.where(name)}: [tool.{TOOL}] has no {name!r}; did you mean {RETENTION!r}?")
         if table:
-            return read_retention(file), file.where(RETENTION)
-    return None, ""
+            seconds = read_retention(file)
+            return None if seconds is None else (seconds, file.where(RETENTION))
+    return None
 
 
 def _prune(options: argparse.Namespace) -> None:
@@ -68,7 +80,7 @@ def _prune(options: argparse.Namespace) -> None:
         raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would be removed")
     if not options.store.exists():
         raise no_store(options.store)
-    retention, where = _retention()
+    retention, where = _retention(options.store)
     older_than = max(filter(None, (options.older_than, retention)), default=None)
     selection = PruneSelection(older_than, options.runs, options.model, options.keep)
     pruned = prune(options.store, selection, dry=options.dry_run)

@@ -178,6 +178,16 @@ def test_runs_within_the_retention_period_stay(
     assert answers(location).keys() == {"new"}
 
 
+def test_store_of_another_folder_keeps_its_retention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    measure(folder / "store.sqlite", "one", ["a"], grader=False)
+    (folder / "pyproject.toml").write_text('[tool.pytest-fairness]\nretention = "150d"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert pruned(folder / "store.sqlite", "--run=one") == 0
+    assert answers(folder / "store.sqlite") == {"one": 1}
+
+
 @pytest.mark.parametrize(
     ("line", "error"),
     [
