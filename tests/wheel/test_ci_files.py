@@ -50,6 +50,8 @@ def test_workflows_match_the_schemas_of_github() -> None:
     assert all(matches_schema(file, "vendor.github-workflows") for file in WORKFLOWS)
     assert matches_schema(ACTION, "vendor.github-actions")
     assert matches_schema(ROOT / ".github" / "dependabot.yml", "vendor.dependabot")
+    templates = ROOT / ".github" / "ISSUE_TEMPLATE"
+    assert all(matches_schema(templates / f"{form}.yml", "vendor.github-issue-forms") for form in ("bug", "proposal"))
 
 
 def test_actions_are_pinned_by_one_commit_each() -> None:
