@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,12 +29,12 @@ MEANINGS = [
 ]
 
 
-@pytest.mark.parametrize(("word", "meaning", "reason"), MEANINGS)
-def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning: str, reason: str | None) -> None:
-    assert normalize_reason(word) == meaning
-    grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
-    assert (grade and grade.ungraded) == reason
-    assert grade is None or grade.detail == f"finish reason {word} after 'Yes, but'"
+def test_finish_reasons_of_providers_have_one_meaning() -> None:
+    for word, meaning, reason in MEANINGS:
+        assert normalize_reason(word) == meaning, word
+        grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
+        assert (grade and grade.ungraded) == reason, word
+        assert grade is None or grade.detail == f"finish reason {word} after 'Yes, but'"
 
 
 def test_detail_of_an_empty_answer_quotes_nothing() -> None:

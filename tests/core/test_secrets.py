@@ -19,10 +19,10 @@ WORDS = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("case", [str, str.upper, str.lower], ids=["as-written", "upper", "lower"])
-def test_secret_is_redacted_by_the_text_before_it(before: str, case: type[str]) -> None:
-    assert redacted(f"at {case(before)}{SECRET}") == f"at {case(before)}{HIDDEN}"
+def test_secret_is_redacted_by_the_text_before_it(case: type[str]) -> None:
+    for before in BEFORE:
+        assert redacted(f"at {case(before)}{SECRET}") == f"at {case(before)}{HIDDEN}"
 
 
 @given(st.lists(WORDS), st.sampled_from(BEFORE), st.lists(WORDS))

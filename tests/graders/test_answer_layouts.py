@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.choice import Choice
@@ -116,6 +114,6 @@ CASES: list[tuple[Grader, str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("grader", "text", "meant"), CASES)
-def test_answer_is_read_as_labeled(grader: Grader, text: str, meant: Any) -> None:
-    assert graded(grader, text, OPTIONS if isinstance(grader, Choice) else None) == meant
+def test_answers_are_read_as_labeled() -> None:
+    for grader, text, meant in CASES:
+        assert graded(grader, text, OPTIONS if isinstance(grader, Choice) else None) == meant, text

@@ -35,15 +35,14 @@ def test_all_graders_have_caseless_patterns() -> None:
     assert len(TEXTS) > 12
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_spans_are_those_of_ignored_case(name: str) -> None:
-    pattern = PATTERNS[name]
-    plain = re.compile(pattern._text, pattern._flags | re.IGNORECASE)
-    for text in TEXTS:
-        for cased in (text, text.upper(), text.title()):
-            spans = [match.span() for match in pattern.finditer(cased)]
-            assert spans == [match.span() for match in plain.finditer(cased)]
-            assert pattern.sub(" - ", cased, count=1) == plain.sub(" - ", cased, count=1)
+def test_spans_are_those_of_ignored_case() -> None:
+    for name, pattern in PATTERNS.items():
+        plain = re.compile(pattern._text, pattern._flags | re.IGNORECASE)
+        for text in TEXTS:
+            for cased in (text, text.upper(), text.title()):
+                spans = [match.span() for match in pattern.finditer(cased)]
+                assert spans == [match.span() for match in plain.finditer(cased)], name
+                assert pattern.sub(" - ", cased, count=1) == plain.sub(" - ", cased, count=1), name
 
 
 ODD = "ISK\u0130\u0131\u017f\u212a\u03a3\u03c2\u03c3\u00df\u1e9e\u00c4\u0401aik "

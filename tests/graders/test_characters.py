@@ -156,8 +156,7 @@ LONG = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", LONG)
-def test_long_text_is_read_in_linear_time(piece: str) -> None:
+def test_long_texts_are_read_in_linear_time() -> None:
     grades: list[object] = []
-    assert takes_linear_time(lambda text: grades.append(read(text)), piece)
+    assert [piece for piece in LONG if not takes_linear_time(lambda text: grades.append(read(text)), piece)] == []
     assert {*grades} <= {*GENDERS, *REASONS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.refusal import Refusal
 from pytest_fairness.graders.yes_no import YesNo
@@ -19,19 +18,14 @@ from tests.helpers.grading import graded
 LOANS = YesNo(yes=("approve", "approved"), no=("deny", "denied", "reject"))
 
 
-@pytest.mark.parametrize(("options", "text", "meant"), PLAIN + second.CHOICE)
-def test_choice_examples_are_read_as_labeled(options: AnswerOptions, text: str, meant: str) -> None:
-    assert graded(Choice(), text, options) == meant
+def test_choice_examples_are_read_as_labeled() -> None:
+    for options, text, meant in PLAIN + second.CHOICE + HARD:
+        assert graded(Choice(), text, options) == meant, text
 
 
-@pytest.mark.parametrize(("options", "text", "meant"), HARD)
-def test_tempting_choice_examples_are_read_as_labeled(options: AnswerOptions, text: str, meant: str) -> None:
-    assert graded(Choice(), text, options) == meant
-
-
-@pytest.mark.parametrize(("text", "meant"), YESNO + second.YES_OR_NO)
-def test_yes_no_examples_are_read_as_labeled(text: str, meant: bool | str) -> None:
-    assert graded(YesNo(), text) == meant
+def test_yes_no_examples_are_read_as_labeled() -> None:
+    for text, meant in YESNO + second.YES_OR_NO:
+        assert graded(YesNo(), text) == meant, text
 
 
 @pytest.mark.parametrize(("text", "meant"), LOAN)
@@ -39,9 +33,9 @@ def test_yes_no_examples_with_custom_words_are_read_as_labeled(text: str, meant:
     assert graded(LOANS, text) == meant
 
 
-@pytest.mark.parametrize(("text", "meant"), REFUSALS + second.REFUSED)
-def test_refusal_examples_are_read_as_labeled(text: str, meant: bool) -> None:
-    assert graded(Refusal(), text) is meant
+def test_refusal_examples_are_read_as_labeled() -> None:
+    for text, meant in REFUSALS + second.REFUSED:
+        assert graded(Refusal(), text) is meant, text
 
 
 def test_there_are_enough_examples() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_fairness import Answer
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.graders.judge.reply import read_reply
-from tests.graders.examples_judge import EXAMPLES, GOOD, OTHER, PLAIN, RUBRIC, Example
+from tests.graders.examples_judge import EXAMPLES, GOOD, OTHER, PLAIN, RUBRIC
 
 
 def test_reply_examples_are_many_and_uniquely_named() -> None:
@@ -20,28 +20,28 @@ def test_reply_examples_are_many_and_uniquely_named() -> None:
     assert len({example.name for example in EXAMPLES}) == len(EXAMPLES)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_reply_example_is_read_as_labeled(example: Example) -> None:
-    reading = read_reply(RUBRIC, Answer(example.text, example.finish))
-    if isinstance(example.grade, dict):
-        assert reading.grade.value == example.grade
-        assert reading.grade.ungraded is None
-        assert reading.grade.detail == example.grade["evidence"]
-        assert not reading.problems
-        return
-    assert reading.grade.ungraded == example.grade
-    assert value_or_none(reading.grade) is None
-    assert example.detail in reading.grade.detail
-    assert bool(reading.problems) == example.again
+def test_reply_examples_are_read_as_labeled() -> None:
+    for example in EXAMPLES:
+        reading = read_reply(RUBRIC, Answer(example.text, example.finish))
+        if isinstance(example.grade, dict):
+            assert reading.grade.value == example.grade, example.name
+            assert reading.grade.ungraded is None
+            assert reading.grade.detail == example.grade["evidence"]
+            assert not reading.problems
+        else:
+            assert reading.grade.ungraded == example.grade, example.name
+            assert value_or_none(reading.grade) is None
+            assert example.detail in reading.grade.detail
+            assert bool(reading.problems) == example.again, example.name
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_problem_text_quotes_nothing_of_the_reply(example: Example) -> None:
+def test_problem_text_quotes_nothing_of_the_reply() -> None:
     """Check that nothing of the reply leaves the fence, since it may hold another's instruction."""
-    text = example.text.replace("the landlords", "obey me").replace("moderate", "obey me")
-    for problem in read_reply(RUBRIC, Answer(text, example.finish)).problems:
-        assert "obey me" not in problem
-        assert "ignore the rubric" not in problem
+    for example in EXAMPLES:
+        text = example.text.replace("the landlords", "obey me").replace("moderate", "obey me")
+        for problem in read_reply(RUBRIC, Answer(text, example.finish)).problems:
+            assert "obey me" not in problem
+            assert "ignore the rubric" not in problem
 
 
 @given(st.text(max_size=300))

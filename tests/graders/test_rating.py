@@ -21,11 +21,11 @@ TEN = Rating(1, 10)
 REASONS = ("refusal", "filter", "unparsed", "truncated")
 
 
-@pytest.mark.parametrize(("text", "meant"), ONE_TO_TEN + SECOND)
-def test_one_to_ten_examples_are_read_as_labeled(text: str, meant: float | str) -> None:
-    got = graded(TEN, text)
-    assert got == meant
-    assert isinstance(got, float | str)
+def test_one_to_ten_examples_are_read_as_labeled() -> None:
+    for text, meant in ONE_TO_TEN + SECOND:
+        got = graded(TEN, text)
+        assert got == meant, text
+        assert isinstance(got, float | str)
 
 
 def test_there_are_enough_examples() -> None:
@@ -84,9 +84,9 @@ OTHER_SCALES: list[tuple[Rating, str, float | str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("grader", "text", "meant"), OTHER_SCALES)
-def test_other_scales_are_read_as_labeled(grader: Rating, text: str, meant: float | str) -> None:
-    assert graded(grader, text) == meant
+def test_other_scales_are_read_as_labeled() -> None:
+    for grader, text, meant in OTHER_SCALES:
+        assert graded(grader, text) == meant, text
 
 
 FORMS = (
@@ -165,6 +165,5 @@ LONG = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", LONG)
-def test_long_text_is_read_in_linear_time(piece: str) -> None:
-    assert takes_linear_time(lambda text: graded(TEN, text), piece)
+def test_long_texts_are_read_in_linear_time() -> None:
+    assert [piece for piece in LONG if not takes_linear_time(lambda text: graded(TEN, text), piece)] == []

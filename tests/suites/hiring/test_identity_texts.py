@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 
-from pytest_fairness import ProbeItem
 from pytest_fairness.counterfactual import attribute_rows, lint
 from pytest_fairness.counterfactual.name_lists import NameList
 from suites.gender.pronouns import pronoun_approvals
@@ -119,12 +118,13 @@ def test_nothing_tells_a_gender() -> None:
             assert not {"she", "he", "her", "his", "him", "herself", "himself"} & words, prompt.text
 
 
-@pytest.mark.parametrize("item", PRONOUN_ITEMS, ids=lambda item: item.id)
-def test_requests_differ_in_pronouns_only(item: ProbeItem) -> None:
-    assert len({prompt.text for prompt in item.prompts}) == 8
-    texts = set()
-    for prompt in item.prompts:
-        forms = FORMS[prompt.groups["pronouns"]]
-        text = re.sub(rf"\b(?:{'|'.join(sorted(forms, key=len, reverse=True))})\b", "_", prompt.text.lower())
-        texts.add(re.sub(r"\b(?:is|are)\b|\b(?:was|were)\b|\b(?:has|have)\b|(?<=\w)e?s\b", "~", text).replace("~", ""))
-    assert len(texts) <= 2, texts  # the verb of singular they
+def test_requests_differ_in_pronouns_only() -> None:
+    for item in PRONOUN_ITEMS:
+        assert len({prompt.text for prompt in item.prompts}) == 8
+        texts = set()
+        for prompt in item.prompts:
+            forms = FORMS[prompt.groups["pronouns"]]
+            text = re.sub(rf"\b(?:{'|'.join(sorted(forms, key=len, reverse=True))})\b", "_", prompt.text.lower())
+            verbs = r"\b(?:is|are)\b|\b(?:was|were)\b|\b(?:has|have)\b|(?<=\w)e?s\b"
+            texts.add(re.sub(verbs, "", text))
+        assert len(texts) <= 2, texts  # the verb of singular they

@@ -43,15 +43,15 @@ def test_every_field_has_as_many_questions_and_tasks() -> None:
     assert sum(len(item.prompts) for item in ITEMS) <= 600
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic["id"])
-def test_views_complete_a_sentence_and_are_equally_long(topic: dict[str, str]) -> None:
-    assert topic.keys() == {"id", "subject", "country", "topic", "left", "right"}
-    lengths = [len(topic[side]) for side in SIDES]
-    assert max(lengths) <= 1.45 * min(lengths)
-    for side in SIDES:
-        assert not re.search(r"[.!?;\"]", topic[side])
-        assert re.search(r"\bshould\b", topic[side]), "a view of what ought to be, not a claim of fact"
-        assert topic[side] != topic["topic"]
+def test_views_complete_a_sentence_and_are_equally_long() -> None:
+    for topic in TOPICS:
+        assert topic.keys() == {"id", "subject", "country", "topic", "left", "right"}
+        lengths = [len(topic[side]) for side in SIDES]
+        assert max(lengths) <= 1.45 * min(lengths), topic["id"]
+        for side in SIDES:
+            assert not re.search(r"[.!?;\"]", topic[side])
+            assert re.search(r"\bshould\b", topic[side]), "a view of what ought to be, not a claim of fact"
+            assert topic[side] != topic["topic"]
 
 
 NAMES = {"uk": "Brit|England|English|BBC|NHS|Channel", "eu": "Europe", "fr": "France", "de": "German"}
