@@ -10,6 +10,7 @@ import _pytest.pytester
 import hypothesis
 import pytest
 
+from tests.helpers.examples import USUAL
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
 from tests.helpers.preloaded import ProjectModulesSnapshot, preload, search_once
@@ -21,7 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples in every run, however busy the machine: a change is not refused by chance.
-hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+# They find nothing new in a second run: a few are enough here, and `random` has hypothesis' own number.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None, max_examples=USUAL)
 hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("steady"), max_examples=12)
 hypothesis.settings.register_profile("random", deadline=None, database=None)
 hypothesis.settings.load_profile("steady")

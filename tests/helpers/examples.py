@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-USUAL = 100
-"""Hypothesis' own number of examples, which every profile but that of ``make test`` keeps."""
+USUAL = 40
+"""The number of examples of most tests; ``make test`` draws fewer, and the profile ``random`` 100."""
 
 
 def examples(count: int, *, suppress: HealthCheck | None = None) -> settings:
