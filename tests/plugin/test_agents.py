@@ -149,7 +149,6 @@ thresholds:
 """
 
 
-@every_mode
 def test_declared_agent_is_judged_as_one_in_python(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write(conftest=CONFTEST)
     rows = ", ".join(f"{{number: {number}}}" for number in range(COUNT))

@@ -12,7 +12,7 @@ from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.judge_server import JudgeServer, bench
-from tests.helpers.project import Project, every_mode, failures, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures, shown, unwrapped
 from tests.helpers.repeat_commands import repeated
 
 FULL = "simulated:demo?base=0.9&of=woman&ratio=0.5&seed=4242"
@@ -200,7 +200,6 @@ def test_moved_alias_begins_a_new_history(
     assert "  on prod (simulated:new)\n" in text
 
 
-@every_mode
 def test_failures_name_the_alias(project: Project) -> None:
     with serving(refuses=1, status=401) as server:
         define(project, prod=f"{server.model}&max_tokens=77")
@@ -241,8 +240,7 @@ def test_harm(measured):
 """
 
 
-@every_mode
-@pytest.mark.parametrize("judges", ['["reader"]', "None"], ids=["mark", "option"])
+@pytest.mark.parametrize(("mode", "judges"), [(N2, '["reader"]'), (NO_XDIST, "None")], indirect=["mode"])
 def test_judge_is_shown_by_its_alias(project: Project, judges: str) -> None:
     with bench() as server:
         write_judged(project, server, judges)
@@ -290,7 +288,6 @@ def test_alias_of_another_address_under_one_server_name_is_refused(project: Proj
     assert project.run("--fairness-model=other", "--co", "-q").ret == 0  # no other model has its key
 
 
-@every_mode
 def test_address_of_a_named_server_is_in_the_plan_and_the_method(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     with serving() as server:

@@ -40,8 +40,7 @@ MESSAGES = (
 )
 
 
-@both
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(("mode", "is_async"), [(N2, False), (NO_XDIST, True)], indirect=["mode"])
 def test_failing_application_fails_its_tests_in_one_line(project: Project, *, is_async: bool) -> None:
     """Regression: each of these once made the run wait forever."""
     body = "".join(f"    if 'profile {number} ' in text: {does}\n" for number, does in OUTCOMES.items())

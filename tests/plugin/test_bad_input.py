@@ -118,7 +118,6 @@ def people(data):
     project.run("-k", "test_hiring[").assert_outcomes(passed=8)
 
 
-@every_mode
 def test_store_of_a_newer_version_is_refused(project: Project) -> None:
     project.write_suite(conftest=project_sources.application(version="1"))
     project.run(mode=type(project.mode)("serial", ("-p", "no:xdist")))
@@ -152,7 +151,6 @@ def test_store_that_is_no_database_is_refused(project: Project) -> None:
     assert not project.calls()
 
 
-@every_mode
 def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
     project.write_suite()
     (project.path / "taken").write_text("a file")

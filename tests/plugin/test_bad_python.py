@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from pytest_fairness.plugin.samples import probe_item
 from tests.helpers import bad_inputs
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, failures, shown
+from tests.helpers.project import Project, failures, first_in_every_mode, shown
 
 HEAD = """\
 import decimal, math, statistics
@@ -170,11 +170,8 @@ def write_cause(project: Project, case: str, count: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-@pytest.mark.parametrize("case", bad_inputs.FIXTURES)
-def test_one_cause_is_shown_once_for_all_items(
-    project: Project, mode: Mode, case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@first_in_every_mode("case", bad_inputs.FIXTURES)
+def test_one_cause_is_shown_once_for_all_items(project: Project, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = write_cause(project, case, count=100)
     monkeypatch.setenv("COLUMNS", "80")
     result = project.run()

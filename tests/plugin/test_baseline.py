@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.plugin.config.named_runs import earlier_runs
 from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
 
 AGAINST = project_sources.threshold(
     'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
@@ -244,7 +244,6 @@ def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_latest_is_the_newest_run_of_the_same_design(project: Project) -> None:
     run = ship(project)
     write(project)

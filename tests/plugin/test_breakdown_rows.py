@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, in_one_process
+from tests.helpers.project import Project, in_one_process
 
 GROUPS = ("woman", "man", "elder")
 RATES = {"woman": 0.4, "man": 0.95, "elder": 0.93}
@@ -29,7 +29,6 @@ def breakdown(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in EMPTY}
 
 
-@every_mode
 def test_unfair_ratio_has_groups_and_an_example(project: Project) -> None:
     unfair, woman = judged(
         project, f"assert {project_sources.RATIO} >= 0.8", 'assert measured.where(gender="woman").rate("hired") <= 0.99'

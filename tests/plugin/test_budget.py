@@ -108,14 +108,14 @@ def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> Non
 
 
 @pytest.mark.parametrize(
-    ("cap", "message"),
+    ("mode", "cap", "message"),
     [
-        ("--fairness-max-requests=40", ""),
+        (NO_XDIST, "--fairness-max-requests=40", ""),
         # How many items that leaves depends on what the other worker has under way.
-        ("--fairness-max-requests=39", "the cap of 39 requests was reached: 1"),
+        (N2, "--fairness-max-requests=39", "the cap of 39 requests was reached: 1"),
     ],
+    indirect=["mode"],
 )
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, message: str) -> None:
     usual(project)
     project.run(cap)

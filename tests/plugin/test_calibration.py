@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
 from tests.helpers.dry_runs import simulate_few_samples
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, unwrapped
+from tests.helpers.project import NO_XDIST, Project, failures, unwrapped
 
 JUDGE = """
 import zlib
@@ -51,7 +51,6 @@ def labeled(project: Project) -> list[dict[str, Any]]:
     return rows
 
 
-@every_mode
 def test_drawn_and_labeled_answers_correct_the_verdict(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, PROBE)
     project.run("-q", mode=NO_XDIST).assert_outcomes(passed=COUNT + 2)

@@ -14,8 +14,6 @@ from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.project import (
-    N2,
-    NO_XDIST,
     QUIET,
     Project,
     every_mode,
@@ -142,7 +140,6 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     assert modules - set(sys.stdlib_module_names) == {"pytest_fairness"}
 
 
-@every_mode
 def test_fixtures_of_the_same_name_work_in_ordinary_tests(project: Project) -> None:
     own = """
 import pytest
@@ -287,7 +284,6 @@ def test_within(measured, {fixture}):
     }
 
 
-@every_mode
 def test_strict_mode_and_warnings_as_errors_pass(project: Project) -> None:
     project.write_suite()
     project.run("--strict-markers", "--strict-config", "-W", "error").assert_outcomes(passed=61)
@@ -459,7 +455,6 @@ def test_pytest_timeout_ends_a_hanging_test(project: Project, monkeypatch: pytes
     assert result.duration < 30
 
 
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_listings_leave_no_trace(project: Project) -> None:
     project.write_suite(count=5)
     earlier = project.path / "results.json"

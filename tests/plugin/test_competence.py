@@ -130,7 +130,6 @@ def test_competence_stands_once_above_the_verdicts(project: Project) -> None:
     assert "fairness_probe_result" not in properties
 
 
-@every_mode
 def test_model_that_always_says_yes_is_named(project: Project) -> None:
     write(project, '    return "Yes."')
     result = run(project)
@@ -237,7 +236,6 @@ def test_empty_answers_are_remarked_above_the_verdicts(project: Project, suite: 
     assert remark.partition(": ")[2] in competence(project)["remarks"]
 
 
-@every_mode
 def test_unfair_slice_stands_in_the_line_of_its_threshold(project: Project) -> None:
     write(project, HARM, mark=SLICES)
     result = run(project)
@@ -295,7 +293,6 @@ RECORD = """
 """
 
 
-@every_mode
 def test_recorded_estimate_outside_a_fair_threshold_is_named(project: Project) -> None:
     write(
         project,
@@ -358,7 +355,6 @@ def accept(project: Project) -> None:
     assert main(accepted) == 0
 
 
-@every_mode
 def test_acceptance_of_another_estimate_does_not_hide_a_slice(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -408,7 +404,6 @@ def test_summary_and_annotations_name_slices_and_competence(project: Project, mo
     assert "unfair in 1 slice of 3: language Dutch" in command
 
 
-@every_mode
 def test_stored_run_and_verification_show_the_same(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, HARM, mark=SLICES)
     run(project, "--fairness-report=first.html")

@@ -107,7 +107,6 @@ thresholds:
 """
 
 
-@every_mode
 def test_declared_conversation_is_judged_as_one_in_python(project: Project) -> None:
     project.write(conftest=CONFTEST.replace("{needed}", "2"))
     rows = ", ".join(f"{{number: {number}}}" for number in range(40))

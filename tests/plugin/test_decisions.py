@@ -110,7 +110,6 @@ def test_option_lets_accepted_verdicts_fail(accepted: Project) -> None:
     assert "pytest.ini:2: fairness_accepted is 'maybe': write pass or fail" in shown(accepted.run())
 
 
-@every_mode
 def test_worse_estimate_breaks_the_acceptance(accepted: Project) -> None:
     write(accepted, 0.1)
     result = accepted.run("-m", "threshold")
@@ -153,7 +152,6 @@ def test_changed_entry_covers_nothing(accepted: Project, old: str, new: str, why
     assert accepted.row()["verdict"] == "unfair"
 
 
-@every_mode
 def test_malformed_file_ends_the_run_in_one_line(accepted: Project) -> None:
     file = accepted.path / "fairness-accepted.toml"
     file.write_text(file.read_text(encoding="utf-8").replace('by = "Ada Bell"\n', ""), encoding="utf-8")

@@ -68,7 +68,6 @@ def write(project: Project, text: str = PAY, count: int = 40) -> None:
     (project.path / "pay.probe.yaml").write_text(text, encoding="utf-8")
 
 
-@every_mode
 def test_verdicts_equal_those_of_the_same_suite_in_python(project: Project) -> None:
     write(project)
     project.write(test_pay=PYTHON)

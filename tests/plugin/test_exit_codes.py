@@ -36,8 +36,7 @@ def write(project: Project, kind: str, *tests: str, **files: Any) -> None:
     project.write_suite(*tests, conftest=conftest, **files)
 
 
-@pytest.mark.parametrize("kind", CODES)
-@every_mode
+@first_in_every_mode("kind", sorted(CODES, key=CODES.__getitem__, reverse=True))
 def test_exit_code_follows_the_verdict(project: Project, kind: str) -> None:
     write(project, kind, test_other=ORDINARY.format(True))
     assert project.run().ret == CODES[kind]

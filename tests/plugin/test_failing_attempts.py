@@ -47,12 +47,16 @@ def test_application_that_raises_for_one_group_is_invalid(project: Project) -> N
 
 
 @pytest.mark.parametrize(
-    "answer",
-    ["''", "'   '", '"I am sorry, but I cannot help with that."', "'perhaps, perhaps not'", "'yes and no'"],
+    ("answer", "share", "who"),
+    [
+        ("''", 1.0, "woman"),
+        ("'   '", 0.2, "woman"),
+        ('"I am sorry, but I cannot help with that."', 1.0, "everybody"),
+        ("'perhaps, perhaps not'", 0.2, "everybody"),
+        ("'yes and no'", 0.2, "woman"),
+    ],
     ids=["empty", "blank", "refusal", "unreadable", "both"],
 )
-@pytest.mark.parametrize("share", [1.0, 0.2])
-@pytest.mark.parametrize("who", ["woman", "everybody"])
 def test_ungraded_answers_make_nothing_fair(project: Project, answer: str, share: float, who: str) -> None:
     here = "'woman' in text and" if who == "woman" else ""
     write(project, f"    if {here} share('again' + text) < {share}:\n        return {answer}", GROUPS, RATE, FEW)

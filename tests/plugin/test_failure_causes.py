@@ -27,7 +27,6 @@ def assert_printed_once(result: pytest.RunResult, words: str) -> None:
     assert "ungraded;" not in text
 
 
-@every_mode
 def test_missing_key_is_reported_before_any_request(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

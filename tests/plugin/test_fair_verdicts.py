@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, shown, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, unwrapped
 
 Rates = Mapping[tuple[str, ...], float]
 CONFTEST = """
@@ -99,9 +99,14 @@ def test_response_is_part_of_a_fair_verdict(project: Project) -> None:
     assert response["levels"]["strong"] > 0.75 > 0.3 > response["levels"]["weak"]
 
 
-@every_mode
 @pytest.mark.parametrize(
-    ("rate", "words"), [(0.5, "do not depend on `case`"), (2.0, "are graded true"), (-1.0, "are graded false")]
+    ("mode", "rate", "words"),
+    [
+        (N2, 0.5, "do not depend on `case`"),
+        (NO_XDIST, 2.0, "are graded true"),
+        (NO_XDIST, -1.0, "are graded false"),
+    ],
+    indirect=["mode"],
 )
 def test_answers_without_a_response_are_invalid(project: Project, rate: float, words: str) -> None:
     write(project, {(): rate})
@@ -129,7 +134,6 @@ def test_flaky_mark_does_not_excuse_a_weak_response(project: Project) -> None:
     assert "needs about" in project.row()["message"]
 
 
-@every_mode
 def test_unfair_slice_makes_its_threshold_unfair(project: Project) -> None:
     write(project, HARMS_GERMAN, threshold=', slices=("language",)')
     result = run(project)
@@ -193,7 +197,6 @@ def test_wrong_control_is_refused(project: Project, control: object, words: str)
     assert "INTERNALERROR" not in result.stdout.str()
 
 
-@every_mode
 def test_silent_group_is_left_out_by_name_only(project: Project) -> None:
     write(project, SILENT)
     text = (project.path / "conftest.py").read_text(encoding="utf-8")
@@ -222,8 +225,7 @@ def swallowed(measured):
 """
 
 
-@every_mode
-@pytest.mark.parametrize("scope", ["", '(scope="module")'])
+@pytest.mark.parametrize(("mode", "scope"), [(NO_XDIST, ""), (N2, '(scope="module")')], indirect=["mode"])
 def test_fixture_that_swallows_a_comparison_is_found(project: Project, scope: str) -> None:
     write(project, FOLLOWS, fixtures=", swallowed", before=FIXTURE.format(scope=scope))
     other = "@pytest.mark.threshold(probe=test_application)\ndef test_too(measured, swallowed):\n    "
@@ -322,17 +324,18 @@ def late(measured):
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("mode", "body", "words"),
     [
-        ('assert measured.rate("invited") >= 0.9', "something uses measured.rate before or after"),
+        (N2, 'assert measured.rate("invited") >= 0.9', "something uses measured.rate before or after"),
         (
+            NO_XDIST,
             'with pytest.raises(Exception): assert measured.rate("invited") >= 0.9',
             "something uses measured.rate before or after",
         ),
-        ("raise RuntimeError('the server is lost')", "the server is lost"),
+        (NO_XDIST, "raise RuntimeError('the server is lost')", "the server is lost"),
     ],
+    indirect=["mode"],
 )
-@every_mode
 def test_threshold_whose_fixture_fails_or_compares_at_its_end_is_not_fair(
     project: Project, body: str, words: str
 ) -> None:

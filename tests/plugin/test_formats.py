@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.project import Project, every_mode
+from tests.helpers.project import Project
 
 SUITE = """
 import pytest
@@ -41,7 +41,6 @@ def rows(project: Project) -> dict[str, dict[str, Any]]:
     return {row["threshold"]: row for row in project.results()["thresholds"]}
 
 
-@every_mode
 def test_format_that_changes_a_rate_is_shown(project: Project) -> None:
     project.write(test_case=suite())
     result = project.run("--fairness-model=simulated:x?base=0.5&format_shift=2", "--fairness-report=report.html")

@@ -110,7 +110,6 @@ def test_replies_to_equal_requests_are_answers_and_counted(project: Project, gat
     assert f"160 of 240 answers {sentence}" in unwrapped(result)
 
 
-@every_mode
 def test_reply_of_another_model_by_a_cache_is_no_answer(project: Project, gateway: Gateway) -> None:
     """Regression: a cache without the model in its key made every candidate as fair as the baseline."""
     gateway.key = gateways.of_any_model

@@ -14,7 +14,7 @@ import pytest
 from pytest_fairness.cli.main import main
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers.project import NO_XDIST, Project, in_one_process, shown
 
 RATES = {"woman": 0.7, "man": 0.95}
 FLAKY = f"@pytest.mark.flaky_threshold(reason='new model', by='Ada', until='{project_sources.LATER}', max_flip=0.4)"
@@ -41,7 +41,6 @@ def remember(project: Project, *values: float, **changed: Any) -> None:
             )
 
 
-@every_mode
 def test_history_outside_the_bounds_fails_a_flaky_threshold(project: Project) -> None:
     write(project)
     assert project.run(mode=NO_XDIST).ret == 0

@@ -425,7 +425,6 @@ def test_ambiguous_graders_are_refused(project: Project) -> None:
     assert "its grader fixture `strict` has parameters" in shown(result)
 
 
-@every_mode
 def test_failing_threshold_is_reported_under_its_model(project: Project) -> None:
     """Also where a fixture of the user's made that model, so that nobody knew its name before."""
     erring = [
@@ -465,7 +464,6 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
     assert {row["model"] for row in project.rows()} == {"function:conftest.application"}
 
 
-@every_mode
 def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None:
     """Also where it is a fixture that it uses that has them: neither answers nor rows are shared."""
     fixtures = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"

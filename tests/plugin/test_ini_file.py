@@ -10,7 +10,7 @@ from pytest_fairness.plugin.compat import ini_values
 from pytest_fairness.plugin.config.ini_file import IniFile
 from pytest_fairness.plugin.config.options import OPTIONS
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import N2, NO_XDIST, Project, shown
 
 WRONG = {
     "fairness_sample = many": "fairness_sample is 'many': it must be a whole number",
@@ -26,7 +26,6 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_wrong_ini_keys_do_not_affect_other_tests(project: Project) -> None:
     keys = dict(line.split(" = ") for line in WRONG) | {"fairness_env_file": ".env", "fairness_budget": "5"}
     lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
@@ -120,7 +119,6 @@ def test_override_ini_values_win(pytester: pytest.Pytester) -> None:
     assert values == {"fairness_sample": "5", "fairness_seed": "7"}
 
 
-@every_mode
 def test_paths_in_addopts_are_relative_to_the_ini_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     model = "simulated:demo?system=prompt.txt"
     options = f"--fairness-store st/s.sqlite --fairness-json out/r.json --fairness-model {model}"

@@ -19,7 +19,6 @@ from tests.helpers.project import (
     NO_XDIST,
     Mode,
     Project,
-    every_mode,
     failures,
     in_one_process,
     shown,
@@ -238,7 +237,6 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     assert "Krippendorff&#39;s alpha: harm 1.00" in page.read_text(encoding="utf-8")
 
 
-@every_mode
 def test_judge_without_a_key_is_refused_before_any_answer(
     project: Project, judges: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from pytest_fairness import Answer, Grade, GradedAttempt, Judge, NumberField, Pr
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.plugin.samples.judges import summarize_judges
 from tests.helpers.judge_server import JudgeServer, assessment, bench, wrongs
-from tests.helpers.project import Mode, Project, every_mode, unwrapped
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, unwrapped
 
 Verdict = Callable[[dict[str, Any]], str]
 
@@ -119,14 +119,14 @@ def rows(project: Project) -> dict[str, dict[str, Any]]:
     return {row["threshold"]: row for row in project.rows()}
 
 
-@every_mode
 @pytest.mark.parametrize(
-    ("verdict", "reason"),
+    ("mode", "verdict", "reason"),
     [
-        (by_coin, "both grades harm agree no better than chance (Krippendorff alpha "),
-        (by_order, "differ with the order (Krippendorff alpha "),
-        (always_alike, "all 60 answers have the same ones (harm 0, benefits nobody)"),
+        (N2, by_coin, "both grades harm agree no better than chance (Krippendorff alpha "),
+        (NO_XDIST, by_order, "differ with the order (Krippendorff alpha "),
+        (NO_XDIST, always_alike, "all 60 answers have the same ones (harm 0, benefits nobody)"),
     ],
+    indirect=["mode"],
 )
 def test_judge_by_chance_makes_its_thresholds_invalid(
     project: Project, judges: JudgeServer, mode: Mode | None, verdict: Verdict, reason: str
@@ -186,7 +186,7 @@ def test_panel_that_disputes_one_field_is_checked_on_the_others() -> None:
     assert len(next(sized.grade_item(item, [attempt]))) == 2
 
 
-@pytest.mark.parametrize("verdict", [by_coin, by_order, always_alike, by_answer])
+@pytest.mark.parametrize("verdict", [by_coin, by_answer])
 def test_stored_judge_is_found_out_again(project: Project, judges: JudgeServer, verdict: Verdict) -> None:
     """Verify the results: a stored sample has no texts of answers."""
     judges.whole = verdict
@@ -195,8 +195,7 @@ def test_stored_judge_is_found_out_again(project: Project, judges: JudgeServer, 
     result.stdout.fnmatch_lines(["*verified: 3 of 3 thresholds*"])
 
 
-@every_mode
-@pytest.mark.parametrize("verdict", [by_answer, noisily])
+@pytest.mark.parametrize(("mode", "verdict"), [(N2, by_answer), (NO_XDIST, noisily)], indirect=["mode"])
 def test_honest_judge_is_believed(project: Project, judges: JudgeServer, mode: Mode | None, verdict: Verdict) -> None:
     judges.whole = verdict
     run(project, judges, mode=mode)

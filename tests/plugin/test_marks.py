@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import Project, failures, in_one_process, shown
 
 RATES = {"man": 0.95, "woman": 0.95, "elder": 0.25, "youth": 0.8}
 """Against men, of 60 items: women a B at least, elders a D, of youths nobody can tell."""
@@ -48,7 +48,6 @@ FOUR = (
 )
 
 
-@every_mode
 def test_marks_are_in_the_results_file(project: Project) -> None:
     write(project, *FOUR)
     project.run()

@@ -68,7 +68,6 @@ class Own:
     assert project.row()["estimate"] == 0.5
 
 
-@every_mode
 def test_model_override_may_use_the_model_name(project: Project) -> None:
     override = """
 import pytest
@@ -91,7 +90,6 @@ def model(model_name):
     }, shown(result)
 
 
-@every_mode
 def test_override_without_the_model_name_is_no_model_of_the_options(project: Project) -> None:
     test = project_sources.threshold('assert measured.rate("hired") > 0.5')
     project.write_suite(test, count=20)
@@ -217,7 +215,6 @@ def test_run_without_a_model_is_refused(project: Project) -> None:
     assert project.run("--setup-plan").ret == 0
 
 
-@every_mode
 def test_other_tests_run_without_a_model(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=20), test_other="def test_other(): pass\n")
     result = project.run()

@@ -7,7 +7,7 @@ import pytest
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE, UNDECIDED_CODE
 from tests.helpers import project_sources
 from tests.helpers.broken_declarations import GOOD
-from tests.helpers.project import Project, every_mode, first_in_every_mode, shown
+from tests.helpers.project import N2, NO_XDIST, Project, first_in_every_mode, shown
 
 BROKEN = GOOD + "items: no-such.csv\n"
 UNIT = "def test_unit(): pass\n"
@@ -54,8 +54,9 @@ def test_names_of_files_may_have_no_ascii_letter(project: Project, name: str) ->
         assert [row["message"].startswith("invalid: only 2") for row in project.rows()] == [True]
 
 
-@every_mode
-@pytest.mark.parametrize("configuration", ["pytest.ini", "pyproject.toml"])
+@pytest.mark.parametrize(
+    ("mode", "configuration"), [(N2, "pytest.ini"), (NO_XDIST, "pyproject.toml")], indirect=["mode"]
+)
 def test_unknown_alias_in_the_ini_file_ends_no_other_test(project: Project, configuration: str) -> None:
     texts = {
         "pytest.ini": "[pytest]\nfairness_model = prod\n",

@@ -55,7 +55,6 @@ def row_of(project: Project, name: str) -> dict[str, object]:
     return next(row for row in project.rows() if row["threshold"] == name)
 
 
-@every_mode
 def test_overridden_bounds_decide_and_are_shown(pay: Project) -> None:
     measure(pay)
     before = verdicts(pay)

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers.judge_server import JudgeServer, bench, wrongs
-from tests.helpers.project import Mode, Project, every_mode, unwrapped
+from tests.helpers.project import Mode, Project, unwrapped
 
 SUITE = """\
 import pytest
@@ -104,7 +104,6 @@ def test_verdict_follows_what_both_orders_show(
     assert "Krippendorff" in unwrapped(result)
 
 
-@every_mode
 def test_stored_comparisons_are_verified(project: Project, judges: JudgeServer, mode: Mode | None) -> None:
     judges.whole = reading(by_position)
     run(project, judges, mode=mode)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.project import Project, every_mode, in_one_process, shown
+from tests.helpers.project import Project, in_one_process, shown
 
 MODEL = """
 import hashlib, pathlib, re
@@ -77,7 +77,6 @@ def row(project: Project) -> dict[str, Any]:
     return threshold
 
 
-@every_mode
 def test_brittle_model_is_undecided_by_flips(project: Project) -> None:
     write(project)
     result = project.run("--fairness-report=report.html")

@@ -71,7 +71,6 @@ def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
 
 
 @few_draws
-@at_once_and_distributed
 def test_plan_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     write(project, ALIKE)
     project.configure(prices={"default": {"input": 1, "output": 4}}, assumptions={"calls_per_second": 2.5})
@@ -206,7 +205,6 @@ def test_project_settings_outside_of_the_rootdir_are_refused(project: Project, m
 
 
 @few_draws
-@at_once_and_distributed
 def test_threshold_that_cannot_pass_fails(project: Project) -> None:
     write(project, RATE, NARROW, count=20)
     result = project.run("--fairness-plan")

@@ -61,7 +61,6 @@ def test_progress_can_be_switched_off(project: Project, arguments: tuple[str, ..
     assert project.calls().total() == 40
 
 
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
 def test_progress_shows_cost_and_failures(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=30))
     project.configure(prices={"default": {"input": 1000, "output": 2000}})

@@ -128,7 +128,6 @@ def test_drawn_answers_of_another_model_than_the_propensities_disagree(project: 
     assert "the drawn answers are what a service gives" in output
 
 
-@every_mode
 def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> None:
     project.write(
         test_hiring=suite(items=6),

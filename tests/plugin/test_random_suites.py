@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.random_suites import MADE_UP, OF_ANSWERS, PLAIN, draw_suite, must_not_be_fair, run_suite, standing
 
-SUITES = range(700, 730)
+SUITES = range(700, 712)
 LEAST_FAIR = 0.85
 """The share of plain claims which are true that must read fair."""
 

@@ -15,7 +15,7 @@ from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
 from pytest_fairness.store.store import Store
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, first_in_every_mode, shown, unwrapped, with_workers
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, first_in_every_mode, shown, unwrapped, with_workers
 
 
 def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
@@ -59,7 +59,6 @@ def test_each_model_has_its_own_release_verdict() -> None:
     assert {line.model: line.verdict for line in lines} == {"a": "unfair", "b": "fair"}
 
 
-@every_mode
 def test_release_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     thresholds = [
         project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_unfair"),
@@ -161,8 +160,15 @@ UNREAD = {
 }
 
 
-@first_in_every_mode("unread", UNREAD)
-@pytest.mark.parametrize("alias", ALIASES)
+@pytest.mark.parametrize(
+    ("mode", "alias", "unread"),
+    [
+        (N2, "mark", "skipped"),
+        *((NO_XDIST, alias, "skipped") for alias in ALIASES),
+        *((NO_XDIST, "mark", unread) for unread in [*UNREAD][1:]),
+    ],
+    indirect=["mode"],
+)
 def test_file_that_was_not_read_leaves_the_release_open(project: Project, alias: str, unread: str) -> None:
     closed = project_sources.suite(LEFT, HALVES)
     if alias != "mark":
@@ -314,7 +320,6 @@ def test_threshold_whose_fixture_skips_is_invalid(project: Project, case: str) -
     assert project.run("-m", "not threshold").ret == 0
 
 
-@every_mode
 def test_threshold_whose_items_and_model_skip_is_skipped(project: Project) -> None:
     """Regression: the emotion suite without torch, whose items skip, was invalid for its model, which skips as well."""
     model = (
@@ -442,8 +447,7 @@ def pytest_runtest_logreport():
 """A conftest that keeps what a process that is killed would leave."""
 
 
-@every_mode
-@pytest.mark.parametrize("is_typed", [True, False])
+@pytest.mark.parametrize(("mode", "is_typed"), [(NO_XDIST, True), (N2, False)], indirect=["mode"])
 def test_killed_run_leaves_no_earlier_results(
     project: Project, is_typed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

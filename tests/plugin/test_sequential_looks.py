@@ -144,7 +144,6 @@ def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
     assert row["attempts"] == 60 * 2 * 2 * row["looks"]["number"]
 
 
-@every_mode
 @pytest.mark.parametrize("rates", [project_sources.UNEVEN, EVEN])
 def test_rerun_returns_the_verdict(project: Project, rates: dict[str, float]) -> None:
     """Check that reruns neither add answers nor look again, where a threshold is unfair, and where it is undecided."""

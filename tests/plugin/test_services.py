@@ -13,7 +13,7 @@ from aiohttp import web
 from pytest_fairness.plugin.output.outcomes import INVALID_CODE
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import NO_XDIST, Project, every_mode, unwrapped
+from tests.helpers.project import NO_XDIST, Project, unwrapped
 
 PAGE = Path(__file__).parents[2] / "docs" / "services.md"
 
@@ -70,7 +70,6 @@ def project_of_page(project: Project, service: Service, monkeypatch: pytest.Monk
 MODEL = ("--fairness-model", "http:assistant.toml")
 
 
-@every_mode
 def test_page_example_is_measured_once_for_each_version(
     project_of_page: Project, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers import project_sources
 from tests.helpers.dry_runs import simulate_few_samples
-from tests.helpers.project import Mode, Project, shown, unwrapped, with_workers
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, shown, unwrapped, with_workers
 
 COPIES = """\
 def people():
@@ -62,8 +62,7 @@ def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypat
     assert row["truths"]["parity"]["fair"] < 0.2
 
 
-@with_workers
-@pytest.mark.parametrize("nameless", ["True", "number % 15 > 2"])
+@pytest.mark.parametrize(("mode", "nameless"), [(N2, "True"), (NO_XDIST, "number % 15 > 2")], indirect=["mode"])
 def test_groups_of_the_same_prompts_cannot_differ(project: Project, nameless: str) -> None:
     # A template that forgot the group gives both one answer: a gap of zero, whatever the model is.
     alike = COPIES.replace('f"Should a {group} of', f"f\"Should a {{'woman or a man' if {nameless} else group}} of")

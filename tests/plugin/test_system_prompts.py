@@ -20,7 +20,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
 from tests.helpers import project_sources
 from tests.helpers.http_server import chat_completion, serving
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures
+from tests.helpers.project import Project, every_mode, failures
 
 PAGE = Path(__file__).parents[2] / "docs" / "system-prompts.md"
 
@@ -180,7 +180,6 @@ def test_model_with_a_fixed_name_refuses_a_system_prompt(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_page_example_works_as_written(project: Project, service: Service) -> None:
     blocks = dict(re.findall(r"```\w+ file=(\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
     for name, text in blocks.items():

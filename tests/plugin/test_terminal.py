@@ -233,7 +233,6 @@ def table_by_group(lines: list[str]) -> dict[str, list[str]]:
     return rows
 
 
-@every_mode
 def test_recorded_columns_are_a_table_by_group(project: Project) -> None:
     """Record an estimate again, without a column, in a later threshold: it stays in the table."""
     again = project_sources.threshold('measured.record(measured.rate("hired"))\nassert measured.rate("hired") >= 0.1',

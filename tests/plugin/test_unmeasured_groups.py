@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.helpers.project import Project, every_mode, first_in_every_mode, in_one_process, shown
+from tests.helpers.project import Project, first_in_every_mode, in_one_process, shown
 from tests.helpers.project_sources import threshold, thresholds
 from tests.helpers.worlds import SILENCES
 
@@ -370,7 +370,6 @@ def test_noted(measured):
 FIRST = threshold('assert rate(measured, "Anna") >= 0.5', name="test_first")
 
 
-@every_mode
 def test_fixtures_leave_no_group_out(project: Project) -> None:
     """Regression: fixtures of all but the first threshold of a probe computed freely."""
     write(project, FIRST, *FIXTURES.values())

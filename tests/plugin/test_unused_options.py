@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, unwrapped
+from tests.helpers.project import Project, unwrapped
 
 
 def text(result: pytest.RunResult) -> str:
     return unwrapped(result)
 
 
-@pytest.mark.parametrize("mode", [N2, NO_XDIST], ids=lambda mode: mode.id, indirect=True)
 def test_bias_planted_on_nobody_is_named(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=6))
     planted = text(project.run("--fairness-model=simulated:x?ratio=0.5&by=gender&of=female"))

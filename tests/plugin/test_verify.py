@@ -211,7 +211,6 @@ def test_release_and_marks_are_verified(project: Project, part: str) -> None:
     assert len(verification(project)["overall"]) == 1
 
 
-@every_mode
 def test_changed_bound_in_the_code_is_found(project: Project) -> None:
     write(project)
     measure(project)
@@ -413,7 +412,6 @@ def test_verify_with_plan_is_refused(project: Project) -> None:
     assert "--fairness-verify and --fairness-plan cannot be in one run: drop one" in shown(result)
 
 
-@every_mode
 def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     """Decide thresholds at the first look and another later: the store has the largest sample.
 
@@ -544,7 +542,6 @@ def test_verification_does_not_overwrite_its_file(project: Project) -> None:
     assert (project.path / "results.json").read_bytes() == before
 
 
-@every_mode
 def test_unjudged_thresholds_are_skipped_and_cannot_be_forged(project: Project) -> None:
     write(project, RATE, RATIO, "@pytest.mark.skip(reason='later')\n" + HIGH)
     results = measure(project, "-k", "rate or high")

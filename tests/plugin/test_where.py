@@ -38,7 +38,6 @@ def test_several_values_of_one_attribute_are_combined(project: Project) -> None:
     assert project.row()["items"] == 40
 
 
-@every_mode
 def test_unknown_attributes_are_refused_before_any_request(project: Project) -> None:
     result = project.run("--fairness-where=knd=odd")
     text = unwrapped(result)
@@ -55,7 +54,6 @@ def test_groups_of_prompts_select_no_items(project: Project) -> None:
     assert f"{says}: name an attribute of items; known: kind" in unwrapped(result)
 
 
-@every_mode
 def test_probes_without_the_attribute_are_measured_whole_and_named(project: Project) -> None:
     other = project_sources.items(count=5).replace("people", "others") + project_sources.PROBE.replace(
         "test_hiring", "test_other"
@@ -130,7 +128,6 @@ def of_groups(project: Project) -> Project:
     return project
 
 
-@every_mode
 def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
     result = of_groups.run("--fairness-where=region=south")
     verdicts = {row["id"].partition("::test_")[2]: row["verdict"] for row in of_groups.rows()}
