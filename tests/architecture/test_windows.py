@@ -119,8 +119,10 @@ def test_package_needs_nothing_that_posix_alone_has() -> None:
     assert not POSIX_ONLY.search("signal.SIG_IGN, signal.SIGTERM, os.killed")
     files = sorted([*(ROOT / "pytest_fairness").rglob("*.py"), *(ROOT / "suites").rglob("*.py")])
     assert len(files) > 300
-    found = [(file.name, match[0]) for file in files if (match := POSIX_ONLY.search(file.read_text(encoding="utf-8")))]
-    assert not found
+    matches = [
+        (file.name, match[0]) for file in files if (match := POSIX_ONLY.search(file.read_text(encoding="utf-8")))
+    ]
+    assert not matches
 
 
 def test_committed_names_are_possible_on_windows() -> None:
