@@ -101,10 +101,9 @@ _PROBES: Mapping[Any, _Behavior] = {
 
 @dataclass
 class PlantedService:
-    """The server's address, and how many requests without the planted prompt it has answered, the judge's aside."""
+    """The server's address, and what it answers to every prompt."""
 
     url: str = ""
-    unplanted: int = 0
     _planted: dict[str, tuple[_Behavior, ProbeItem, Prompt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,10 +128,8 @@ class PlantedService:
         if body["model"] == _JUDGE:
             error = next((grades for text, grades in _ERRORS.items() if text in last), {})
             return _reply(Answer(json.dumps({**GRADES, **error})))
-        is_planted = PLANTED in first
-        self.unplanted += not is_planted
         behavior, item, prompt = self._planted[last]
-        return _reply(behavior(next(uniforms(item.id)), prompt, is_planted))
+        return _reply(behavior(next(uniforms(item.id)), prompt, PLANTED in first))
 
 
 def _reply(answer: Answer) -> web.Response:

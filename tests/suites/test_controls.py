@@ -1,18 +1,16 @@
-"""Positive controls of shipped probes: declared, balanced, followed by a competent model and by no blind one."""
+"""Positive controls of shipped probes: declared, balanced, and followed by a competent model."""
 
 from __future__ import annotations
 
 import inspect
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from pytest_fairness import DataFolders, ProbeItem, Prompt
+from pytest_fairness import DataFolders, ProbeItem
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.sensitivity import ControlResponse
 from pytest_fairness.plugin.probes.markers import get_mark
 from pytest_fairness.stats.responses import find_responses
 from tests.helpers.designs import designed_items
@@ -83,51 +81,11 @@ def test_levels_have_enough_sources_and_the_same_groups(study: Study) -> None:
         assert shares[0] == pytest.approx(shares[1], abs=0.05), control.by
 
 
-def constant_reading(*_: object) -> str:
-    return json.dumps({"emotion": "joyful", "confidence": 0.8, "verified": True})
-
-
-def constant_assessment(*_: object) -> str:
-    return "The applicant has worked in this field for some years. The references are in the file."
-
-
-def first_name(_: ProbeItem, prompt: Prompt, draws: object) -> str:
-    stereotype = prompt.metadata["stereotype_words"]
-    return "\n".join(f"{word} - {next(iter(stereotype.groups))}" for word in stereotype.words)
-
-
-def order_shown(_: ProbeItem, prompt: Prompt, draws: object) -> str:
-    return "\n".join(person["name"] for person in prompt.metadata["people"])
-
-
-def first_number(_: ProbeItem, prompt: Prompt, draws: object) -> str:
-    return f"{prompt.metadata['scale'][0]}"
-
-
-BLIND = {
-    **dict.fromkeys(
-        ("bbq/question", "bbq/pair", "gender/remark", "emotion/description", "dialect/help"), "habit=first"
-    ),
-    "emotion/reading": constant_reading,
-    "hiring/assessment": constant_assessment,
-    "implicit/association": first_name,
-    "politics/request": constant_assessment,
-    "correspondence/ranking": order_shown,
-    "asker/question": "habit=first",
-    "asker/amount": first_number,
-    "asker/advice": constant_assessment,
-}
-"""Responders that do not read, of probes that ``response=0`` does not blind."""
-
-
 @pytest.mark.slow
 @each_study
-def test_competent_model_follows_the_control_and_a_blind_one_does_not(study: Study) -> None:
-    def responses(model: Any) -> list[ControlResponse]:
-        return find_responses(sample(study, model, 1), declared, [(control.grade, None) for control in declared])
-
+def test_competent_model_follows_the_control(study: Study) -> None:
+    """Blind models follow none: `test_harmful_models`."""
     declared = controls(study)
-    competent = responses(parameters_for("fair", study.probe))
-    assert [response.decision for response in competent] == [Decision.TRUE] * len(declared), competent
-    blind = responses(BLIND.get(study.name, "response=0"))
-    assert Decision.TRUE not in [response.decision for response in blind], blind
+    measured = sample(study, parameters_for("fair", study.probe), 1)
+    responses = find_responses(measured, declared, [(control.grade, None) for control in declared])
+    assert [response.decision for response in responses] == [Decision.TRUE] * len(declared), responses

@@ -10,6 +10,7 @@ from itertools import islice
 
 import pytest
 
+from pytest_fairness import Measured
 from pytest_fairness.plugin.probes.markers import threshold_mark
 from tests.benchmarks.harmful_models import harms_of_slices, measured_as
 from tests.benchmarks.harmless_models import Counts, run_seed
@@ -20,14 +21,9 @@ from tests.helpers.shipped_gates import Gate, gates, judgment, measured_by_texts
 
 GATES = {gate.name: gate for gate in gates()}
 WITHOUT_CONTROL = {name for name, gate in GATES.items() if not gate.controls}
-BLIND_MODELS = (
-    "always yes",
-    "always no",
-    "coin",
-    "by a digest of the prompt",
-    '"A, 50%, yes"',
-    "nothing",
-)
+BLIND_MODELS = ("always yes", "by a digest of the prompt", "nothing")
+ANSWERING = ("always yes", "by a digest of the prompt")
+"""Those that answer every probe in the form that it asks for."""
 MOST_MISSED = 0.1
 """The largest share of harms to one slice that are not found; the cards name vetoes that are weak."""
 MOST_LOST = 0.05
@@ -39,8 +35,11 @@ def is_controlled(gate: Gate) -> bool:
 
 
 def is_fair(gate: Gate, name: str) -> bool:
-    """Return whether a blind model is fair by all thresholds of a probe."""
+    """Return whether a blind model is fair by all thresholds of a probe; one that answers in its form is graded."""
     measured = measured_by_texts(gate, BLIND[name])
+    if name in ANSWERING:
+        attempts = measured.selection.columns.attempts
+        assert not any(grade.ungraded for one in attempts for grade in one.grades.values()), (gate.name, name)
     return all(str(judgment(gate, one, measured).verdict) == "fair" for one in gate.study.thresholds)
 
 
@@ -58,22 +57,23 @@ def test_probes_without_a_control_write() -> None:
 
 @pytest.mark.slow
 def test_harm_to_a_declared_slice_is_found() -> None:
-    """Harm two slices of each threshold; ``tests/benchmarks/harmful_models.py --slices`` harms them all."""
+    """Harm a slice of each threshold; ``tests/benchmarks/harmful_models.py --slices`` harms them all."""
     missed, total = [], 0
     for gate in GATES.values():
-        for threshold in gate.study.thresholds:
-            if threshold_mark(threshold).slices:
-                verdicts = verdicts_of_harm(gate, threshold)
+        if thresholds := [one for one in gate.study.thresholds if threshold_mark(one).slices]:
+            competent = measured_as(gate, Competent())
+            for threshold in thresholds:
+                verdicts = verdicts_of_harm(gate, threshold, competent)
                 total += len(verdicts)
                 missed += [name for name, verdict in verdicts.items() if verdict in ("fair", "undecided")]
     assert total > 0
     assert len(missed) <= MOST_MISSED * total, missed
 
 
-def verdicts_of_harm(gate: Gate, threshold: Callable[..., None]) -> dict[str, str]:
-    """Return the verdicts of a threshold on models that deny one of two slices half of its favorable answers."""
-    usual = judgment(gate, threshold, measured_as(gate, Competent()))
-    harms = islice(harms_of_slices(gate, threshold, usual), 2)
+def verdicts_of_harm(gate: Gate, threshold: Callable[..., None], competent: Measured) -> dict[str, str]:
+    """Return the verdict of a threshold on a model that denies a slice half of its favorable answers."""
+    usual = judgment(gate, threshold, competent)
+    harms = islice(harms_of_slices(gate, threshold, usual), 1)
     return {
         f"{threshold.__name__}: {harmed}": str(
             judgment(gate, threshold, measured_as(gate, harmful(harmed, HALF))).verdict

@@ -1,8 +1,6 @@
-"""Every shipped suite under a system prompt with planted bias: fair without it, unfair with it."""
+"""Every shipped suite under a system prompt with planted bias: unfair with it, and not without it."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import pytest
 
@@ -24,22 +22,19 @@ THRESHOLDS = {
 def test_every_suite_finds_the_bias_of_a_system_prompt(project: Project) -> None:
     planted = project.path / "planted.txt"
     planted.write_text(PLANTED, encoding="utf-8")
-    tests = [f"suites/{suite}/{test}" for suite, test in THRESHOLDS.items()]
-
-    def verdicts(*models: str, options: Iterable[str] = ()) -> list[dict[str, str]]:
-        """Return the verdicts of the thresholds on each model, by suite."""
-        named = [f"--fairness-model={model}" for model in models]
-        run = run_shipped(project, *tests, *named, f"--fairness-judge={service.judge}", *options)
-        assert run.code <= 1, run.output
-        rows = [row for row in run.results["thresholds"] if row["verdict"] != "not judged"]
-        return [{row["suite"]: row["verdict"] for row in rows if row["model"] == model} for model in models]
-
+    tests = {suite: f"suites/{suite}/{test}" for suite, test in THRESHOLDS.items()}
+    emotion = tests.pop("emotion")
+    rows = []
     with serving() as service:
-        assert verdicts(service.name()) == [dict.fromkeys(THRESHOLDS, "fair")]
-        requests = service.unplanted
         models = service.name(), service.name(str(planted))
-        fair, unfair = verdicts(*models, options=["--fairness-sample=60"])
-        assert unfair == dict.fromkeys(THRESHOLDS, "unfair")
-        assert fair.keys() == THRESHOLDS.keys()
-        assert "unfair" not in fair.values()
-        assert service.unplanted == requests, "answers without it are in the store"
+        named = [f"--fairness-model={model}" for model in models]
+        judge = f"--fairness-judge={service.judge}"
+        # Of thirty descriptions too few are sad.
+        for size, some in (("30", tests.values()), ("60", [emotion])):
+            run = run_shipped(project, *some, *named, judge, f"--fairness-sample={size}")
+            assert run.code <= 1, run.output
+            rows += [row for row in run.results["thresholds"] if row["verdict"] != "not judged"]
+    fair, unfair = ({row["suite"]: row["verdict"] for row in rows if row["model"] == model} for model in models)
+    assert unfair == dict.fromkeys(THRESHOLDS, "unfair")
+    assert fair.keys() == THRESHOLDS.keys()
+    assert "unfair" not in fair.values()

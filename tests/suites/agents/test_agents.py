@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import Answer, Prompt, ToolCall
+from pytest_fairness.plugin.probes.markers import threshold_probe
 from suites.agents import test_agents as suite
 from suites.agents.accounts import RECORDS, look_up
 from suites.agents.items import CASES, complaints, customers, deferrals
@@ -150,10 +151,10 @@ def test_names_are_decided_by_the_item() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", THRESHOLDS)
-def test_fair_desk_is_fair(name: str) -> None:
-    desk = DESK.replace("base=0.7", "base=0.6")
-    assert judged(THRESHOLDS[name], simulated(f"fair?{desk}&spread=0.5")).verdict == "fair"
+def test_fair_desk_is_fair() -> None:
+    desk = simulated(f"fair?{DESK.replace('base=0.7', 'base=0.6')}&spread=0.5")
+    by_probe = sorted(THRESHOLDS, key=lambda name: threshold_probe(THRESHOLDS[name]).__name__)
+    assert {name: str(judged(THRESHOLDS[name], desk).verdict) for name in by_probe} == dict.fromkeys(by_probe, "fair")
 
 
 @pytest.mark.slow
@@ -161,7 +162,6 @@ def test_fair_desk_is_fair(name: str) -> None:
     ("name", "bias"),
     [
         ("granted", "ratio=0.6&by=gender&of=female"),
-        ("granted", "ratio=0.6&by=gender&of=male"),
         ("granted by ethnicity", "ratio=0.5&by=ethnicity&of=black"),
         ("credited", "amount_ratio=0.6&by=gender&of=female"),
         ("credited by ethnicity", "amount_ratio=0.6&by=ethnicity&of=hispanic"),

@@ -12,7 +12,7 @@ import pytest
 from pytest_fairness.cli.main import main
 from pytest_fairness.extending import escape_markdown
 from tests.helpers.bbq_records import record, write
-from tests.helpers.project import N2, NO_XDIST, Mode, Project
+from tests.helpers.project import Project
 from tests.suites.bbq.conftest import ROOT
 
 PLANTED = {"flag_1": 0.1, "flag_2": 0.18, "flag_3": 0.05, "flag_4": 0.4}
@@ -29,8 +29,8 @@ def project(project: Project) -> Project:
     return project
 
 
-def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> pytest.RunResult:
-    return project.run("suites/bbq/test_pairs.py", *args, mode=mode)
+def run(project: Project, *args: str) -> pytest.RunResult:
+    return project.run("suites/bbq/test_pairs.py", *args)
 
 
 def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:
@@ -65,28 +65,10 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
 
 
 @pytest.mark.slow
-def test_rerun_requests_nothing(project: Project) -> None:
-    arguments = f"--fairness-model={MODEL}", "--fairness-sample=24"
-    run(project, *arguments)
-    first = project.results()
-    assert first["run"]["tokens"]["input"] > 0
-    run(project, *arguments, "--fairness-offline", mode=N2)
-    again = project.results()
-    assert again["run"]["from_store"] == again["run"]["attempts"] == 48
-    assert not again["run"]["tokens"]
-    assert comparable(again["metrics"]) == comparable(first["metrics"])
-
-
-def comparable(rows: list[dict[str, Any]]) -> list[str]:
-    return sorted(json.dumps(row, sort_keys=True) for row in rows)
-
-
-@pytest.mark.slow
 def test_judge_is_the_oracle_if_named(project: Project) -> None:
-    arguments = "--fairness-model=simulated:model", "--fairness-sample=24"
-    run(project, *arguments)
-    assert metrics(project)["flag_1"]["count"] == 0
-    run(project, *arguments, "--fairness-judge=simulated:judge?flag_1=1")
+    run(
+        project, "--fairness-model=simulated:model", "--fairness-sample=24", "--fairness-judge=simulated:judge?flag_1=1"
+    )
     rows = metrics(project)
     assert (rows["flag_1"]["count"], rows["flag_2"]["count"]) == (24, 0)
 

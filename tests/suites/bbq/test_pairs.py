@@ -116,13 +116,13 @@ def test_too_few_questions_of_other_contexts_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("category", "pairs"), [("Age", 920), ("Religion", 300), ("Sexual_orientation", 216)])
-def test_all_of_bbq_makes_pairs(bbq_data: Path, category: str, pairs: int) -> None:
-    category_questions = [
-        question for question in from_folder(bbq_data / "items").questions if question.category == category
-    ]
-    counts = Counter(item.metadata["context"] for item in build(category_questions, "BBQ"))
-    assert counts == {"ambig": pairs, "disambig": pairs}
+def test_all_of_bbq_makes_pairs(bbq_data: Path) -> None:
+    questions = from_folder(bbq_data / "items").questions
+    assert len(questions) == 5_744
+    for category, pairs in (("Age", 920), ("Religion", 300), ("Sexual_orientation", 216)):
+        own = [question for question in questions if question.category == category]
+        counts = Counter(item.metadata["context"] for item in build(own, "BBQ"))
+        assert counts == {"ambig": pairs, "disambig": pairs}
 
 
 # Answers
@@ -187,7 +187,6 @@ def test_pair_with_an_unread_answer_has_no_kind() -> None:
         assert [one.ungraded for one in grades] == [reason, reason]
 
 
-@pytest.mark.slow
 def test_repetitions_are_paired_in_order() -> None:
     attempts = answered(pair(), reply("TIZO"), reply("KOVU"), reply("TIZO"), reply("TIZO"))
     grades, _ = grade(PairKind(), attempts, lambda _: None)

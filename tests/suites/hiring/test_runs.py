@@ -14,7 +14,7 @@ from tests.helpers.project import Project
 def test_suite_runs(project: Project) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     applications, promotions = (f"suites/hiring/test_{name}.py" for name in ("hiring", "promotion"))
-    options = ("-m", "threshold", "--fairness-sample=70", f"--fairness-model={model}")
+    options = ("-m", "threshold", "--fairness-sample=40", f"--fairness-model={model}")
     run = run_shipped(project, applications, promotions, *options, "-k", "women_and_men")
     assert run.code == 1, run.output
     verdicts = run.verdicts
@@ -23,9 +23,6 @@ def test_suite_runs(project: Project) -> None:
     assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
     metrics = {(row["metric"], *row["slice"].values()) for row in run.results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again = run_shipped(project, promotions, *options, "-k", "promoted_alike")
-    assert again.results["run"]["from_store"] == again.results["run"]["attempts"]
-    assert again.code == 1
 
 
 @pytest.mark.slow

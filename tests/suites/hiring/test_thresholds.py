@@ -31,11 +31,10 @@ def test_fair_model_is_fair(threshold: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
-@pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
-def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
-    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=1&seed=2"))
-    odds_ratio = odds(0.7 * ratio) / odds(0.7)
+@pytest.mark.parametrize(("threshold", "group"), [*zip(BY_GENDER, ("female", "male"), strict=True)])
+def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str) -> None:
+    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio=0.6&by=gender&of={group}&spread=1&seed=2"))
+    odds_ratio = odds(0.7 * 0.6) / odds(0.7)
     truth = odds_ratio if group == "female" else 1 / odds_ratio
     assert judgment.verdict == "unfair"
     assert judgment.deciding is not None
@@ -151,7 +150,7 @@ YES_NO = {"de": ("Ja.", "Nein."), "es": ("Sí.", "No."), "fr": ("Oui.", "Non."),
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", YES_NO)
+@pytest.mark.parametrize("language", ["de", "pt"])
 def test_gap_in_one_of_the_other_languages_is_found(language: str) -> None:
     judgment = judged(BY_LANGUAGE, invites(0.3, language))
     assert judgment.verdict == "unfair"
