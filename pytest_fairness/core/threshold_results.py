@@ -18,6 +18,7 @@ from pytest_fairness.core.json_objects import finite
 from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.second_gradings import SecondGradingResult
 from pytest_fairness.core.serialization import FLAT, OPTIONAL, JsonRecord, key
 
@@ -427,6 +428,8 @@ class ThresholdResult(JsonRecord):
     """Every estimate that did not hold its bounds for certain; several of a threshold that compares several."""
     accepted: AcceptanceResult | None = field(default=None, metadata=OPTIONAL)
     """The entry of the file of accepted verdicts for this threshold on its model."""
+    seal: SealResult | None = field(default=None, metadata=OPTIONAL)
+    """The seal under which it was judged; None in a project without one."""
     flip_probability: float | None = None
     """Probability that a rerun of equal size puts the estimate on the other side of the nearest bound."""
     outside_probability: float | None = None

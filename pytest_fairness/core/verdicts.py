@@ -25,6 +25,7 @@ from pytest_fairness.core.limits import Limit
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
+from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
@@ -60,6 +61,8 @@ class Judgment:
     """The models that answered the compared groups, where servers name several, with their numbers of answers."""
     tables: tuple[int, ...] = ()
     """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
+    seal: SealResult | None = None
+    """The seal of its project, with the parts in which it differs; None in a project without one."""
     claims: int = 1
     """The number of claims of unfairness, the pooled one and those of slices, that share the error."""
     limit: Limit | None = None

@@ -120,6 +120,15 @@ class CollectedTests:
             file: uncollected_row(file).unjudged(_of_file(file, reason)) for file, reason in self._skipped_files.items()
         }
 
+    def thresholds(self, selected: Sequence[pytest.Item]) -> list[pytest.Item]:
+        """Return all collected thresholds, selected or not."""
+        return [*filter(is_threshold, selected), *self.unselected_thresholds({item.nodeid for item in selected})]
+
+    @property
+    def skipped_files(self) -> Collection[str]:
+        """The files that may have thresholds, and were skipped or could not be imported."""
+        return self._skipped_files.keys()
+
     def unselected_thresholds(self, selected: Collection[str]) -> Iterator[pytest.Function]:
         """Yield the thresholds that were not selected."""
         for node in self._classes:  # grows by nested classes

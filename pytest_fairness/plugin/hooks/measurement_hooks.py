@@ -87,7 +87,7 @@ class MeasurementHooks:
             return
         if self._state.must_write or marked:
             self._expect_left_out(session.items, expected)
-        refusal = self._state.check_selection(session.items)
+        refusal = self._state.check_selection(session.items) or self._check_seal(session.items, expected)
         if refusal is None and has_work:
             refusal = self._prepare_work(session.items, marked, expected)
         if not self._state.refuse(refusal, session.items) and expected:
@@ -118,6 +118,19 @@ class MeasurementHooks:
         expected |= {item.nodeid: _expected_row(item) for item in broken}
         if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
+
+    def _check_seal(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> str:
+        """Return that a sealed threshold is gone; add those that are not run to the expected ones."""
+        if self._fairness.seal is None:
+            return ""
+        from pytest_fairness.plugin.judgment.seals import explain_missing, uncollected_rows
+
+        config, thresholds = self._state.config, self._selection.thresholds(selected)
+        if reason := explain_missing(config, thresholds, self._selection.skipped_files):
+            return reason
+        if expected:
+            expected |= uncollected_rows(config, thresholds)
+        return ""
 
     def _prepare_work(
         self,

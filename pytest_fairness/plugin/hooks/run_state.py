@@ -71,6 +71,10 @@ class RunState:
             refuse_unknown_tests(self.fairness, items)
             self.fairness.resolve_overrides()
             self.fairness.acceptances.check()
+            if self.fairness.seal is not None:
+                from pytest_fairness.plugin.judgment.seals import record_code
+
+                record_code(items)
             self.fairness.check_evidence_map()
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:

@@ -24,6 +24,7 @@ from pytest_fairness.plugin.hooks.common_hooks import (
 )
 from pytest_fairness.plugin.hooks.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.hooks.run_state import RunState
+from pytest_fairness.plugin.hooks.seal_request import SEALING
 from pytest_fairness.plugin.session.session import SESSION, FairnessSession
 from pytest_fairness.plugin.session.work_plan import AssignedTests
 
@@ -45,7 +46,7 @@ def start(config: pytest.Config, register: Callable[[object], object]) -> RunSta
     """
     worker_input = getattr(config, "workerinput", {})
     fairness = FairnessSession(config, worker_input, partial(_read_settings, config, worker_input))
-    if fairness.are_options_typed or any(map(fairness.peek, _DRY_RUNS)):
+    if fairness.are_options_typed or SEALING in config.stash or any(map(fairness.peek, _DRY_RUNS)):
         fairness.use()
     if fairness.fault:
         if not (hasattr(config, "workerinput") or lists_only(config) or any(map(fairness.peek, _DRY_RUNS))):
@@ -123,6 +124,10 @@ def _run_hooks(state: RunState) -> list[object]:
 def _dry_run_kind(state: RunState) -> tuple[str, type[JsonRecord], Any] | None:
     """Return the option of a dry run, the class of its rows and that of its hooks; None for other runs."""
     settings = state.fairness.settings
+    if SEALING in state.config.stash:
+        from pytest_fairness.plugin.hooks.dry_runs.seal_writer import SealWriter
+
+        return "seal", JsonRecord, SealWriter
     if settings.verify:
         from pytest_fairness.plugin.hooks.dry_runs.verify import Verification, VerificationRow
 

@@ -130,6 +130,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "pooled": _pooled(judgment),
         "outside": _outside(judgment),
         "failing": failing_estimates(judgment),
+        "seal": judgment.seal,
         "limit": judgment.limit,
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }

@@ -28,6 +28,7 @@ from pytest_fairness.plugin.judgment.causes import find_threshold_causes
 from pytest_fairness.plugin.judgment.evaluation import estimate_format_effects, evaluate, threshold_design
 from pytest_fairness.plugin.judgment.flaky_marks import marked_acceptance
 from pytest_fairness.plugin.judgment.history import JudgedRuns, history_result, read_history
+from pytest_fairness.plugin.judgment.seals import is_unsealed, under_seal
 from pytest_fairness.plugin.judgment.threshold_rows import get_influences, store_key, threshold_row
 from pytest_fairness.plugin.probes.mark_arguments import FlakyMark
 from pytest_fairness.plugin.probes.markers import flaky_mark
@@ -107,7 +108,7 @@ def run_threshold(item: pytest.Function) -> None:
             if runs.look.number > 1:
                 measured.look = replace(look, run=runs.look.number)
                 judgment = evaluate(item)
-        judgment = at_look(judgment, measured)
+        judgment = at_look(item, judgment, measured)
         if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
             break
     finish_threshold(item, judgment, measured, flaky, runs)
@@ -146,8 +147,15 @@ def _load(measured: LazyMeasured, show: Callable[[str], str]) -> None:
     _fail(show(mistake))
 
 
-def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
-    """Return the verdict on the sample of a look; with a reason, an undecided one needs no further look."""
+def at_look(item: pytest.Function, judgment: Judgment, measured: LazyMeasured) -> Judgment:
+    """Return the verdict on the sample of a look, under the seal of the project: every verdict of a run is made here.
+
+    With a reason, an undecided one needs no further look.
+    """
+    return under_seal(item, _at_look(judgment, measured), measured)
+
+
+def _at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # No needs are reported, and a flaky mark does not excuse requests that were not made.
         cause, count = measured.cause
@@ -201,7 +209,10 @@ def finish_threshold(
     show = item.config.stash[SESSION].models.show
     message = show(message)
     if runs is not None:
-        measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
+        # What differs from a seal was shown, so it counts as a run: test_runs_against_the_seal_are_counted.
+        is_invalid = judgment.verdict is Verdict.INVALID and not is_unsealed(judgment)
+        verdict = Verdict.UNDECIDED if is_unsealed(judgment) else judgment.verdict
+        measured.conclude_look(runs.look, None if is_invalid else str(verdict))
     result = replace(_checked_row(item, judgment, measured, message, runs), causes=causes)
     earlier = runs.results if runs is not None else ()
     history = read_history(result, earlier)

@@ -15,7 +15,7 @@ from pytest_fairness.core import json_text as json
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.data_folders import DataFolders
-from pytest_fairness.core.digests import digest
+from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.formatting import counted
@@ -82,6 +82,7 @@ class Probe:
     instead_of: dict[str, Any] = field(default_factory=dict)
     """The suite's values of overridden arguments."""
     _items_digest: str = ""
+    _content_digest: str = ""
 
     @property
     def repetitions(self) -> int:
@@ -133,6 +134,21 @@ class Probe:
             ]
             self._items_digest = digest(json.dumps(forms, default=str))[:16]
         return self._items_digest
+
+    @property
+    def content_digest(self) -> str:
+        """A digest of its items with all that selects, compares and grades them: with their metadata and slots."""
+        if not self._content_digest:
+            lines = [
+                f"{canonical([item.id, item.source])} {_value_form(item.metadata)}"
+                + "".join(
+                    f"\n{prompt.digest} {_value_form([prompt.groups, prompt.metadata, prompt.slots])}"
+                    for prompt in item.prompts
+                )
+                for item in self.designed_items
+            ]
+            self._content_digest = digest("\n".join(lines))[:16]
+        return self._content_digest
 
     def __repr__(self) -> str:
         return f"<probe {self.id}: {counted(len(self.items), 'item')}>"
@@ -324,6 +340,18 @@ def _sent_text(prompt: Prompt) -> str:
 
 def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
     return prompt.digest, sorted((str(name), str(group)) for name, group in prompt.groups.items())
+
+
+def _value_form(value: Any) -> str:
+    """Return the canonical text of a value; for an object without one, the name of its class."""
+    try:
+        return canonical(value)
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{name!s}: {_value_form(entry)}' for name, entry in value.items())}}}"
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(_value_form, value))}]"
+        return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _plain_graders(graders: Mapping[str, Any]) -> Mapping[str, Any] | None:

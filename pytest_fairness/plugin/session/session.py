@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.extensions import PLUGINS
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.core.seal_results import SEAL
 from pytest_fairness.plugin.compat import fixture_definitions
 from pytest_fairness.plugin.config.settings import default_settings
 from pytest_fairness.plugin.probes.identity import Probes
@@ -21,6 +22,7 @@ from pytest_fairness.plugin.session.run_context import RunContext
 from pytest_fairness.plugin.session.work_plan import WorkPlan
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.seals import Seal
     from pytest_fairness.plugin.config.ini_file import IniFile
     from pytest_fairness.plugin.config.settings import Settings
     from pytest_fairness.plugin.probes.overrides import ThresholdOverrides
@@ -100,6 +102,20 @@ class FairnessSession(RunContext):
     @cached_property
     def acceptances(self) -> Acceptances:
         return Acceptances(self.settings)
+
+    @cached_property
+    def seal(self) -> Seal | None:
+        """The seal in the folder of the ini file; None where there is none.
+
+        Raises:
+            FairnessError: The file is malformed.
+        """
+        path = self.settings.folders.home / SEAL
+        if not path.exists():
+            return None
+        from pytest_fairness.core.seals import read_seal
+
+        return read_seal(path)
 
     @cached_property
     def evidence_map(self) -> Any:

@@ -221,7 +221,7 @@ def _judge(item: pytest.Function, measured: StoredMeasured) -> Judgment:
     except FairnessError as error:
         return Judgment(Verdict.INVALID, reason=str(error))
     measured.load()
-    return at_look(evaluate(item), measured)
+    return at_look(item, evaluate(item), measured)
 
 
 def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
