@@ -137,7 +137,7 @@ litellm: .venv-litellm/bin/litellm
 others: .venv-others/.done
 
 .venv-others/.done: | $(BIN)/uv
-	$(UV) --python $(BIN)/python --target .venv-others pytest-asyncio allure-pytest pytest-benchmark
+	$(UV) --python $(BIN)/python --target .venv-others pytest-asyncio allure-pytest pytest-benchmark sigstore
 	touch $@
 
 check: $(READY)

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
         log_probability,
     )
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, extremes_of
-    from pytest_fairness.core.results import RunResults
+    from pytest_fairness.core.results import RunResults, read_results
+    from pytest_fairness.core.seal_results import SEAL
+    from pytest_fairness.core.seals import Seal, parse_seal, read_seal
     from pytest_fairness.core.search_results import FlipResult, SearchResult
     from pytest_fairness.core.secrets import redacted, secrets_in
     from pytest_fairness.core.serialization import UNWRITTEN, checked
@@ -138,7 +140,9 @@ else:
         "core.placebos": "Placebo is_placebo with_placebos",
         "core.propensities": "Likelihoods OptionLikelihood WAY_OUT likelihoods_of log_probability",
         "core.protocols": "BatchGrader Grader Grading ItemGrader extremes_of",
-        "core.results": "RunResults",
+        "core.results": "RunResults read_results",
+        "core.seal_results": "SEAL",
+        "core.seals": "Seal parse_seal read_seal",
         "core.search_results": "FlipResult SearchResult",
         "core.secrets": "redacted secrets_in",
         "core.serialization": "UNWRITTEN checked",
@@ -196,17 +200,17 @@ __all__ = [
     "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
     "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "Placebo",
     "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
-    "RunStoppedError", "SearchResult", "SectionTable", "SliceResult", "Store", "StoredSample", "TextTable",
-    "ThresholdResult", "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT", "add_command",
-    "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models", "bounds_of",
-    "build_requests", "chat_messages", "checked", "counted", "describe_error", "did_you_mean", "digest",
+    "RunStoppedError", "SEAL", "Seal", "SearchResult", "SectionTable", "SliceResult", "Store", "StoredSample",
+    "TextTable", "ThresholdResult", "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT",
+    "add_command", "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models",
+    "bounds_of", "build_requests", "chat_messages", "checked", "counted", "describe_error", "did_you_mean", "digest",
     "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers", "final_text", "finding",
     "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
     "is_number", "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
     "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
-    "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records", "redacted",
-    "release_sentence", "resolve_model", "results_text", "sampled_digest", "secrets_in", "select_sample",
-    "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element",
-    "svg_lines", "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "with_placebos",
-    "write_lines", "write_text",
+    "parse_seal", "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records",
+    "read_results", "read_seal", "redacted", "release_sentence", "resolve_model", "results_text", "sampled_digest",
+    "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking",
+    "strip_markup", "svg_element", "svg_lines", "svg_width", "system_prompt_of", "value_or_none",
+    "whole_number_argument", "with_placebos", "write_lines", "write_text",
 ]  # fmt: skip

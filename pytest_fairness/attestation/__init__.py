@@ -1,1 +1,1 @@
-"""Records for auditors and registries: results, test reports, impact ratios, clauses of laws, OpenTelemetry."""
+"""Records for auditors and registries: signed runs, test reports, impact ratios, clauses of laws, OpenTelemetry."""

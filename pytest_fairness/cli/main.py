@@ -26,7 +26,6 @@ from pytest_fairness.report.escaping import escape_controls
 _REMOVED = {
     "certify": "pytest --fairness-certify RUN",
     "plan": "pytest --fairness-plan",
-    "verify": "pytest --fairness-verify RESULTS",
 }
 """Commands that this version no longer has, with what replaces them."""
 

@@ -38,10 +38,11 @@ def source_digest(values: Iterable[object]) -> str:
     """
     parts: dict[int, str] = {}
     kept: list[object] = []
-    pending = list(values)
+    pending = list(map(_plain, values))
+    named = set(map(id, pending))
     while pending:
         value = _plain(pending.pop())
-        if id(value) in parts or not _is_of_project(value):
+        if id(value) in parts or not _is_of_project(value, is_named=id(value) in named):
             continue
         kept.append(value)  # so that no other object gets its identity
         used = sorted(_used(value), key=itemgetter(0))
@@ -66,7 +67,8 @@ def _plain(value: Any) -> Any:
             value = type(value)
 
 
-def _is_of_project(value: object) -> bool:
+def _is_of_project(value: object, *, is_named: bool) -> bool:
+    """Return whether the code of a value is digested: a named one may be installed, as a suite of a package is."""
     if not isinstance(value, FunctionType | type):
         return False
     name = value.__module__ or ""
@@ -74,6 +76,8 @@ def _is_of_project(value: object) -> bool:
         return True
     if name.partition(".")[0] in (*sys.stdlib_module_names, _PACKAGE):
         return name == "__main__"
+    if is_named:
+        return True
     file = value.__code__.co_filename if isinstance(value, FunctionType) else _file_of(name)
     return _INSTALLED.isdisjoint(PurePath(file).parts)
 

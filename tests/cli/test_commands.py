@@ -11,7 +11,7 @@ from pytest_fairness.cli.main import main
 
 COMMANDS = (
     "accept", "audit", "compare", "design", "export", "history", "import", "items", "lint", "list", "merge", "models",
-    "new", "prune", "report", "schema", "vary",
+    "new", "prune", "report", "schema", "seal", "vary", "verify",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from pytest_fairness.cli import main
 
 
-@pytest.mark.parametrize("name", ["plan", "certify", "verify"])
+@pytest.mark.parametrize("name", ["plan", "certify"])
 def test_removed_command_names_its_replacement(capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert main.main([name, "latest"]) == 2
     assert capsys.readouterr().err.startswith(f"pytest-fairness: {name} is gone: write pytest --fairness-{name}")

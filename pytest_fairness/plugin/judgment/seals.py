@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_fairness.core.decisions import OPPOSITES, Verdict
-from pytest_fairness.core.digests import digest
+from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.seals import SealedProbe, SealedThreshold
@@ -172,12 +172,24 @@ def sealed_probe(measured: LazyMeasured) -> SealedProbe:
 
 
 def _graders(measured: LazyMeasured) -> dict[str, str]:
-    """Return the class of each grader, with a digest of its fingerprint and of its code if that is the project's."""
+    """Return the class of each grader, with a digest of its fingerprint, and of code and fields of the project's."""
     prints = measured.fingerprints
     return {
-        name: f"{type(grader).__name__} {digest(f'{prints.get(name)} {source_digest([grader])}')[:_LENGTH]}"
+        name: f"{type(grader).__name__} {digest(f'{prints.get(name)} {_grader_form(grader)}')[:_LENGTH]}"
         for name, grader in measured.graders.items()
     }
+
+
+def _grader_form(grader: object) -> str:
+    """Return the code of a grader that is not of this package, and its fields if it is a dataclass.
+
+    Its fingerprint is what its author says of it: a seal does not rely on that alone.
+    """
+    code = source_digest([grader])
+    try:
+        return f"{code} {canonical(grader)}" if code and is_dataclass(grader) else code
+    except TypeError:  # a field has no text that is the same in every process
+        return code
 
 
 def _rubrics(graders: Mapping[str, Any]) -> Iterator[str]:

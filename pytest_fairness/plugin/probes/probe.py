@@ -142,7 +142,7 @@ class Probe:
             lines = [
                 f"{canonical([item.id, item.source])} {_value_form(item.metadata)}"
                 + "".join(
-                    f"\n{prompt.digest} {_value_form([prompt.groups, prompt.metadata, prompt.slots])}"
+                    f"\n{prompt.digest} {_value_form([prompt.groups, prompt.metadata, prompt.slots, prompt.schema])}"
                     for prompt in item.prompts
                 )
                 for item in self.designed_items
