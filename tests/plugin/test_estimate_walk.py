@@ -52,7 +52,7 @@ def pytest_unconfigure(config):
 
 
 @pytest.mark.slow
-def test_estimate_passes_at_most_49_modules(project: Project) -> None:
+def test_estimate_passes_at_most_50_modules(project: Project) -> None:
     """Count the modules with a function that is given an estimate, or what is made of it, or returns one."""
     project.write(
         conftest=CONFTEST.format(package=str(Path(pytest_fairness.__file__).parent)),
@@ -62,4 +62,4 @@ def test_estimate_passes_at_most_49_modules(project: Project) -> None:
     modules = (project.path / "modules.txt").read_text(encoding="utf-8").split()
     walked = {"plugin/judgment/thresholds.py", "plugin/output/terminal_summary.py", "report/html/threshold_section.py"}
     assert walked <= set(modules)
-    assert len(modules) <= 49, modules
+    assert len(modules) <= 50, modules
