@@ -59,4 +59,8 @@ def new_event_loop(is_idle: threading.Event) -> AbstractEventLoop:
         is_idle: The event. On Windows, whose loop has no selector, it is always set.
     """
     is_idle.set()
-    return make_loop() if sys.platform == "win32" else make_loop(lambda: _Loop(_Selector(is_idle)))
+    if sys.platform != "win32":
+        return make_loop(lambda: _Loop(_Selector(is_idle)))
+    loop = make_loop()
+    vars(loop)["time"] = Clock.monotonic
+    return loop

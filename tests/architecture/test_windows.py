@@ -9,6 +9,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 
@@ -16,8 +18,10 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from pytest_fairness.cli.new import write_suite
+from pytest_fairness.core.clock import Clock
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.output_files import write_text
+from pytest_fairness.engine import event_loop
 from pytest_fairness.models import credentials
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.plugin.config import option_values
@@ -110,6 +114,12 @@ def test_run_on_a_console_of_one_code_page_shows_its_verdict(project: Project, m
     assert r"\u0436\u0435\u043d" in shown(result)
     assert "release: undecided" in shown(result)
     assert not result.errlines
+
+
+def test_timers_use_the_clock_that_no_test_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_loop, "sys", SimpleNamespace(platform="win32"))
+    with closing(event_loop.new_event_loop(threading.Event())) as loop:
+        assert loop.time == Clock.monotonic
 
 
 def test_package_needs_nothing_that_posix_alone_has() -> None:
