@@ -61,7 +61,9 @@ def run(project: Project, *args: str) -> pytest.RunResult:
 def test_moved_bound_is_named_and_never_fair(project: Project) -> None:
     source = write(project)
     path = seal(project)
-    assert run(project).ret == 0
+    first = run(project)
+    assert first.ret == 0
+    first.stdout.fnmatch_lines(["fairness: 1 probe, 60 items, 120 attempts on simulated:plain*"])
     assert [(row["verdict"], row["seal"]["differences"]) for row in project.rows()] == [("fair", []), ("fair", [])]
     after, words = MOVES["LOW = 0.7"]
     project.write(test_hiring=source.replace("LOW = 0.7", after))

@@ -119,10 +119,10 @@ class MeasurementHooks:
         if not self._fairness.settings.shard:  # other shards have the other items
             self._state.work.notes.append(self._selection.mismatch_note(selected))
 
-    def _check_seal(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> str:
+    def _check_seal(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> str | None:
         """Return that a sealed threshold is gone; add those that are not run to the expected ones."""
         if self._fairness.seal is None:
-            return ""
+            return None
         from pytest_fairness.plugin.judgment.seals import explain_missing, uncollected_rows
 
         config, thresholds = self._state.config, self._selection.thresholds(selected)
@@ -130,7 +130,7 @@ class MeasurementHooks:
             return reason
         if expected:
             expected |= uncollected_rows(config, thresholds)
-        return ""
+        return None
 
     def _prepare_work(
         self,
