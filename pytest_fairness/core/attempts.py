@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Self
 
-from pytest_fairness.core.errors import UngradedError, UngradedReason
+from pytest_fairness.core.errors import NoSuchGradeError, UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
 from pytest_fairness.core.tool_calls import ToolCall
@@ -151,9 +151,11 @@ class GradedAttempt:
 
         Raises:
             UngradedError: The grade is ungraded.
-            KeyError: There is no grade of that name.
+            NoSuchGradeError: There is no grade of that name: a `KeyError`.
         """
-        own = self.grades[grade]
+        own = self.grades.get(grade)
+        if own is None:
+            raise NoSuchGradeError(grade, self.grades)
         if own.ungraded is not None:
             raise UngradedError(f"{grade} is ungraded ({own.ungraded})", own.ungraded)
         return own.value

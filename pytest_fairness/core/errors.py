@@ -27,6 +27,25 @@ class NoSuchNameError(FairnessError, AttributeError):
     """A value has no such attribute: libraries ask for theirs by ``hasattr``."""
 
 
+class NoSuchGradeError(KeyError):
+    """An attempt has no grade of a name.
+
+    Args:
+        name: The name.
+        grades: The names of its grades.
+
+    >>> str(NoSuchGradeError("answr", ["answer"]))
+    "there is no grade 'answr': did you mean 'answer'? Known: answer"
+    """
+
+    def __init__(self, name: object, grades: Iterable[str]) -> None:
+        super().__init__(name, grades)
+
+    def __str__(self) -> str:
+        name, grades = self.args
+        return f"there is no grade {short_repr(name)}: {did_you_mean(name, map(str, grades))}"
+
+
 class StoreError(FairnessError):
     """The store cannot be read or written."""
 
@@ -141,6 +160,13 @@ def describe_error(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {' '.join(text_of(error).split())}{where}"
+
+
+def describe_missing(error: KeyError, names: Iterable[str]) -> str:
+    """Return an error of foreign code that reads a name which is not there, with the names that are."""
+    if isinstance(error, NoSuchGradeError):
+        return str(error)
+    return f"{describe_error(error)}: {did_you_mean(error.args[0] if error.args else '', names)}"
 
 
 def short_repr(value: object, most: int = 60) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness.core.decisions import Decision, current_recorder, refused
-from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
+from pytest_fairness.core.errors import FairnessError, MisuseError, did_you_mean, short_repr
 from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark
 from pytest_fairness.core.formatting import checked_title
 from pytest_fairness.core.sealed_estimates import SealedEstimate, unsealed
@@ -22,6 +22,9 @@ class EstimateFamily(ComparableNumber):
 
     Args:
         members: The estimates by name, at least one.
+
+    Raises:
+        MisuseError: A member is no estimate, but a family, say.
     """
 
     __slots__ = ("_members", "is_sealed")
@@ -29,6 +32,11 @@ class EstimateFamily(ComparableNumber):
     def __init__(self, members: Mapping[str, Estimate]) -> None:
         if not members:
             raise ValueError("a family needs at least one estimate")
+        for name, member in members.items():
+            if isinstance(member, EstimateFamily):
+                raise MisuseError(f"the member {name!r} is a family: give its own members, those of items()")
+            if not isinstance(member, Estimate | SealedEstimate):
+                raise MisuseError(f"the member {name!r} is {short_repr(member)}: give an estimate")
         sealed = [isinstance(member, SealedEstimate) for member in members.values()]
         self.is_sealed = any(sealed)
         if self.is_sealed and not all(sealed):  # test_family_with_an_estimate_made_by_hand_is_refused

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean, install
 from pytest_fairness.core.formatting import decimals, format_level, number
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.significance import holm
 
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -203,7 +204,7 @@ class TabularEstimates:
         digits = max(decimals(row.cells(), []) for row in rows)
         columns: list[tuple[str, list[str]]] = [
             ("", [row.name for row in rows]),
-            (f"estimate{level}", [_with_interval(row, digits, shows_level=not own_level) for row in rows]),
+            (f"{_effect(rows)}{level}", [_with_interval(row, digits, shows_level=not own_level) for row in rows]),
         ]
         if any(not math.isnan(row.p) for row in rows):
             columns.append(("p", [_format_p(row.p) for row in rows]))
@@ -220,9 +221,9 @@ class TabularEstimates:
     def plot(self, ax: Any = None, *, label: str = "", bounds: Sequence[float] = ()) -> Any:
         """Draw each estimate with its interval, one below the other.
 
-        A dotted line is where groups are alike, dashed ones are bounds. An arrow ends an interval without an end; an
-        estimate that is invalid is written as such. Drawn once more on the same axes, a family with the same members
-        stands below the first, to compare two models.
+        A dotted line is where groups are alike, dashed ones are bounds. Ratios and odds ratios have a logarithmic axis.
+        An arrow ends an interval without an end; an estimate that is invalid is written as such. Drawn once more on the
+        same axes, a family with the same members stands below the first, to compare two models.
 
         >>> from pytest_fairness import Measured
         >>> rows = [{"item": n, "sex": sex, "hired": n % 4 < 3} for n in range(80) for sex in "fm"]
@@ -253,6 +254,8 @@ class TabularEstimates:
         names = [row.name.replace("$", r"\$") for row in rows]
         drawn = len(ax.containers)
         if not drawn:
+            if all(row.estimate.log_scale for row in rows):
+                _use_log_scale(ax)
             ax.set_yticks(range(len(rows)), names)
             ax.set_ylim(len(rows) - 0.5, -0.5)
             ax.set_xlabel(_axis_title([row.estimate for row in rows]))
@@ -269,23 +272,38 @@ class TabularEstimates:
         return ax
 
 
+def _use_log_scale(ax: Any) -> None:
+    """Give axes a logarithmic scale, with plain numbers at its ticks."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def _draw(ax: Any, rows: Sequence[EstimateRow], shift: float, label: str) -> None:
-    """Draw points and intervals; an infinite end is an arrow at the edge of the finite ones."""
-    numbers = [value for row in rows if not row.estimate.invalid for value in row.cells() if math.isfinite(value)]
-    low, high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
+    """Draw points and intervals; an end at infinity, or at zero on a logarithmic axis, is an arrow at the edge."""
+    is_log = ax.get_xscale() == "log"
+
+    def is_shown(value: float) -> bool:
+        return (0.0 if is_log else -math.inf) < value < math.inf
+
+    numbers = [value for row in rows if not row.estimate.invalid for value in row.cells() if is_shown(value)]
+    low, high = (min(numbers), max(numbers)) if numbers else (0.5, 1.0)
     margin = (high - low or 1.0) / 10
+    edges = (low / 1.2, high * 1.2) if is_log else (low - margin, high + margin)
     points: list[tuple[float, float, float, float]] = []
     for index, row in enumerate(rows):
         value, *ends = row.cells()
         if row.estimate.invalid or not math.isfinite(value):
             ax.annotate("invalid", (0.5, index + shift), xycoords=ax.get_yaxis_transform(), ha="center", va="center")
             continue
-        below, above = (
-            end if math.isfinite(end) else edge for end, edge in zip(ends, (low - margin, high + margin), strict=True)
-        )
+        value = max(value, edges[0])
+        below, above = (end if is_shown(end) else edge for end, edge in zip(ends, edges, strict=True))
         points.append((value, index + shift, max(value - below, 0.0), max(above - value, 0.0)))
         for end, edge, marker in zip(ends, (below, above), "<>", strict=True):
-            if not math.isfinite(end):
+            if not is_shown(end):
                 ax.plot([edge], [index + shift], marker=marker, color="0.3", markersize=5)
     values, heights, lefts, rights = (list(column) for column in zip(*points, strict=True)) if points else ([],) * 4
     ax.errorbar(values, heights, xerr=[lefts, rights], fmt="o", capsize=3, label=label or None)
@@ -297,6 +315,12 @@ def _axis_title(estimates: Sequence[Any]) -> str:
     levels = {one.confidence for one in estimates}
     level = f" ({format_level(levels.pop())} CI)" if len(levels) == 1 else ""
     return f"{titles.pop() if len(titles) == 1 else 'estimate'}{level}".replace("$", r"\$")
+
+
+def _effect(rows: Sequence[EstimateRow]) -> str:
+    """Return what all estimates are, such as odds ratio; "estimate" where their kinds differ, or are of one's own."""
+    kinds = {row.estimate.kind for row in rows}
+    return "estimate" if len(kinds) > 1 or MetricKind.CUSTOM in kinds else str(kinds.pop().noun)
 
 
 def _with_interval(row: EstimateRow, digits: int, *, shows_level: bool) -> str:

@@ -409,12 +409,16 @@ class Estimate(ComparableNumber):
             where its interval is known at one confidence only.
 
         Raises:
-            FairnessError: No value is given, and the metric compares no groups, or counts flips.
+            FairnessError: No value is given, and the metric compares no groups, or counts flips; or the metric cannot
+                have the value.
         """
         null = self.null if value is None else finite_bound(value)
         if null is None:
             reason = "a fair model has some" if self.kind is MetricKind.FLIPS else "it compares no groups"
             raise FairnessError(f"{self.title}: {reason}: name the value, as in p_value(0.5)")
+        if self.is_beyond(null):
+            low, high = self.span or (-math.inf, math.inf)
+            raise FairnessError(f"{self.title} is never {null:g}: name a value from {low:g} to {high:g}")
         if self.invalid or self.ends_at is None:
             return math.nan
         return two_sided(self.ends_at, null, self.error)

@@ -141,6 +141,7 @@ class Measured:
         extremes: Mapping[str, ExtremesOf] | None = None,
         calibration: Sequence[Row] = (),
         select: Mapping[str, Any] | None = None,
+        grades: Sequence[str] | None = None,
     ) -> Measured:
         """Return a sample of a recorded table. Each column without another role is a grade of its own name.
 
@@ -157,12 +158,13 @@ class Measured:
             extremes: The extreme values of an ungraded answer, per grade: a pair, or a function of its prompt.
             calibration: A human's labels of a judge's grades.
             select: The rows that are taken, by the value of a column, as ``{"model": "gpt-5-mini"}``.
+            grades: The columns that are grades; by default all without another role. The others select rows (`where`).
 
         Raises:
-            FairnessError: A row lacks a column, or the rows are answers of several models.
+            FairnessError: A row lacks a column, two groups look alike, or the rows are answers of several models.
         """
         roles: dict[str, Any] = {"item": item, "groups": groups, "source": source, "crossed": crossed}
-        attempts, table = table_reader.read_attempts(rows, **roles, placebo=placebo, select=select)
+        attempts, table = table_reader.read_attempts(rows, **roles, placebo=placebo, select=select, grades=grades)
         options: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
         measured = cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **options)
         table_reader.check_extremes_names(extremes, attempts)
@@ -313,7 +315,8 @@ class Measured:
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """Return how often an outcome that is true or false is true, from 0 to 1.
 
-        The interval is Jeffreys', exact at 0 and 1, with the effective number of attempts n / (design effect).
+        The interval is Clopper and Pearson's where each item or source is one attempt, or fewer than five of them have
+        the rarer outcome. Else it is Jeffreys', with the effective number of attempts, n / (design effect).
 
         >>> rows = [{"item": n // 2, "harmful": n % 4 == 0} for n in range(200)]
         >>> Measured.from_rows(rows, item="item", groups=[]).rate("harmful")
@@ -328,8 +331,8 @@ class Measured:
             FairnessError: The outcome holds other numbers than 0 and 1, or no attempt has the grade.
 
         Source:
-            Brown, Cai and DasGupta 2001, Statistical Science 16(2); the effective number after Korn and Graubard 1998,
-            Survey Methodology 24(2).
+            Clopper and Pearson 1934, Biometrika 26(4); Brown, Cai and DasGupta 2001, Statistical Science 16(2); the
+            effective number after Korn and Graubard 1998, Survey Methodology 24(2).
         """
         return self._for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
 

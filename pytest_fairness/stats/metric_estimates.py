@@ -157,10 +157,9 @@ def functional_estimate(
         estimates = [_linear_estimate(functional, sample, values, span) for values in samples]
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
-    graded = ~sample.is_ungraded
-    # test_metric_with_a_kink_within_its_error_is_invalid
-    if not functional.smooth and has_kink(
-        functional, sample.values[graded], sample.clusterings[0][graded], estimates[0]
+    # test_metric_with_a_kink_within_its_error_is_invalid, test_kink_that_ungraded_answers_reach_is_invalid
+    if not functional.smooth and any(
+        _has_kink(functional, sample, values, one) for values, one in zip(samples, estimates, strict=True)
     ):
         return setting.estimate(name, estimates, **counts, invalid=KINKED)
     return setting.estimate(name, estimates, **counts, suspect=suspect_reason([everyone], setting.tail))
@@ -180,6 +179,12 @@ def _linear_estimate(functional: Functional, sample: MetricSample, values: Float
         rare = find_rare_deviations(functional, values[graded], sample.clusterings[0][graded], means)
         return estimate if rare is None else replace(estimate, exact=rare.ends)
     return replace(estimate, unseen=partial(unseen_ends, functional, values[graded], estimate.clusters, means))
+
+
+def _has_kink(functional: Functional, sample: MetricSample, values: Floats, estimate: LinearEstimate) -> bool:
+    """Return whether a function has a kink within its error, as graded or under an imputation."""
+    graded = ~np.isnan(values[:, 0])
+    return has_kink(functional, values[graded], sample.clusterings[0][graded], estimate)
 
 
 def _extremes(functional: Functional, sample: MetricSample, possible: Sequence[Floats]) -> list[Floats]:

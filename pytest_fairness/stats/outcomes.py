@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean, short_repr
+from pytest_fairness.core.errors import FairnessError, UngradedError, describe_missing, did_you_mean, short_repr
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
@@ -195,7 +195,9 @@ class OutcomeReader:
                 # An attempt that failed may lack a grade altogether: that is ungraded as well.
                 missing = error.args[0] if error.args else None
                 if missing not in self._columns.known_grades or missing in attempt.grades:
-                    raise
+                    columns = [*self._columns.known_attributes, *map(str, self._columns.known_grades)]
+                    readers = ", ".join(dict.fromkeys(map(outcome_name, functions)))
+                    raise FairnessError(f"{readers}: {describe_missing(error, columns)}") from error
                 flat += ungraded
         try:
             values = np.array(flat, dtype=np.float64).reshape(len(rows), len(functions))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
+import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -13,12 +15,13 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
-from pytest_fairness.core.formatting import plain_name
+from pytest_fairness.core.formatting import counted, plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_records import read_records
 from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
 from pytest_fairness.stats.frames import read_frame
 from pytest_fairness.stats.table_columns import (
+    columns_of,
     failure_columns,
     failure_in,
     is_missing,
@@ -45,6 +48,10 @@ _NO_GROUPS = frozenset(
     ("", "nan", "NaN", "NaT", "<NA>", "null", "NULL", "undefined", "n/a", "N/A", "#N/A", "#NULL!", "#REF!", "#VALUE!")
 )
 """The texts that programs write for a value that is missing. None and NA may be names: a faith, and a country."""
+MANY_TIMES = 10
+"""A group is rare beside one of this many times as many rows."""
+SHORTEST_NAME = 4
+"""The fewest characters of a name of which another may be a misspelling."""
 DEEPEST = 4
 """The deepest level of nested objects that becomes columns."""
 
@@ -58,15 +65,21 @@ def read_attempts(
     crossed: str | None = None,
     placebo: str | None = None,
     select: Mapping[str, Any] | None = None,
+    grades: Sequence[str] | None = None,
 ) -> tuple[list[GradedAttempt], list[Mapping[str, Any]]]:
     """Return the selected rows, and one graded attempt for each.
 
-    Raises `FairnessError` for a column that a row lacks, and for answers of several models.
+    Raises `FairnessError` for a column that a row lacks, for groups that look alike, and for answers of several models.
     """
     roles = _read_roles(item, groups, source, crossed, placebo)
     named = set(roles)
     numbered = _selected_rows(rows, item, groups, roles, select or {})
-    failures = failure_columns([row for _, row in numbered], {*named, *(select or {})})
+    columns = columns_of(row for _, row in numbered)
+    only = None if grades is None else set(_read_grades(grades, roles))
+    for name in (*roles, *(only or ())):
+        if numbered and name not in columns:
+            raise FairnessError(f"the table has no column {short_repr(name)}: {did_you_mean(name, map(str, columns))}")
+    failures = failure_columns([row for _, row in numbered], {*named, *(select or {}), *(only or ())})
     prompts: dict[tuple[Any, ...], Prompt] = {}
     members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
     sources: dict[str, str | None] = {}
@@ -88,6 +101,9 @@ def read_attempts(
             prompts[key] = Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
             sources[str(row[item])] = None if source is None or is_missing(row[source]) else str(row[source])
+    for name in groups:
+        named_groups = (prompts[key].groups.get(name) for key in keys)
+        check_groups(name, zip((number for number, _ in numbered), named_groups, strict=True))
     if placebo is not None:
         _check_levels(placebo, {str(row[placebo]) for _, row in numbered if not is_missing(row[placebo])})
     shared: dict[tuple[type, Any], Grade] = {}
@@ -97,12 +113,84 @@ def read_attempts(
             items[str(key[0])],
             prompts[key],
             Attempt(f"row {number}", number - 1),
-            {name: _shared(shared, value) for name, value in row.items() if name not in named}
+            {
+                name: _shared(shared, value)
+                for name, value in row.items()
+                if name not in named and (only is None or name in only)
+            }
             | _failed(row, named, failures),
         )
         for key, (number, row) in zip(keys, numbered, strict=True)
     ]
     return graded, [row for _, row in numbered]
+
+
+def check_groups(attribute: str, groups: Iterable[tuple[int, str | None]]) -> None:
+    """Check the names of groups: one that is spelled in two ways would be missing from every comparison.
+
+    A warning names a group of few rows within an edit of another: a typing error, or a rare group.
+
+    Args:
+        attribute: The column.
+        groups: The number and the group of each row.
+
+    Raises:
+        FairnessError: Two groups look alike: they differ in blanks, case or invisible characters.
+    """
+    first: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for number, group in groups:
+        if group is not None:
+            first.setdefault(group, number)
+            counts[group] += 1
+    plain_names: dict[str, str] = {}
+    for group in first:
+        other = plain_names.setdefault(plain_name(group), group)
+        if other != group:
+            raise FairnessError(
+                f"{attribute} has two groups that look alike, {other!a} (row {first[other]}) and {group!a} "
+                f"(row {first[group]}): write one name"
+            )
+    for group, count in counts.items():
+        near = [other for other in counts if counts[other] >= MANY_TIMES * count and is_near(group, other)]
+        if near:
+            warnings.warn(
+                f"{attribute} is {group!r} in {counted(count, 'row')}, first in row {first[group]}: should it be "
+                f"{near[0]!r}, as in {counted(counts[near[0]], 'row')}?",
+                stacklevel=5,
+            )
+
+
+def is_near(name: str, other: str) -> bool:
+    """Return whether two names of four letters or more differ by one letter, or by two that are exchanged.
+
+    >>> is_near("womam", "woman"), is_near("wman", "woman"), is_near("wmoan", "woman"), is_near("male", "female")
+    (True, True, True, False)
+    >>> is_near("age 18", "age 19")
+    False
+    """
+    start = _shared_letters(name, other)
+    end = _shared_letters(name[start:][::-1], other[start:][::-1])
+    first, second = name[start : len(name) - end], other[start : len(other) - end]
+    is_edit = max(len(first), len(second)) <= 1 or (len(first) == 2 and first == second[::-1])
+    return is_edit and min(len(name), len(other)) >= SHORTEST_NAME and f"{first}{second}".isalpha()
+
+
+def _shared_letters(name: str, other: str) -> int:
+    """Return the number of letters with which both names begin."""
+    return next(
+        (index for index, pair in enumerate(zip(name, other, strict=False)) if len(set(pair)) > 1),
+        min(len(name), len(other)),
+    )
+
+
+def _read_grades(grades: Sequence[str], roles: Sequence[str]) -> Sequence[str]:
+    """Return the columns that are grades. Raises `FairnessError` for no list, and for one with another role."""
+    if isinstance(grades, str) or not isinstance(grades, Sequence):
+        raise FairnessError(f"grades is {short_repr(grades)}: give a list of column names")
+    if twice := next((name for name in grades if name in roles), None):
+        raise FairnessError(f"{twice!r} is a grade and has another role: leave it out of `grades`")
+    return grades
 
 
 def _check_levels(placebo: str, levels: set[str]) -> None:

@@ -203,7 +203,7 @@ def test_grader_that_fails_to_close_is_reported_in_one_line(make_engine: MakeEng
             lambda attempts: [Grade(1j)] * 8,
             "gave a value of the type complex, which the store cannot keep: give a bool, a number or a text",
         ),
-        (lambda attempts: attempts[0]["no"], "raised KeyError: 'no' (attempts.py, line "),
+        (lambda attempts: attempts[0]["no"], "raised NoSuchGradeError: there is no grade 'no': "),
     ],
 )
 @pytest.mark.parametrize("kind", [Length, Passing])

@@ -6,6 +6,7 @@ import math
 import random
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -16,6 +17,7 @@ import pyarrow  # type: ignore[import-untyped]
 import pytest
 
 from pytest_fairness import Estimate, FairnessError, Measured, Verdict
+from pytest_fairness.core.errors import MisuseError
 from pytest_fairness.core.estimate_families import EstimateFamily
 from tests.helpers.project import ALONE
 
@@ -145,6 +147,9 @@ def test_p_value_of_what_cannot_be_known_is_none_or_refused() -> None:
         fixed.p_value()
     with pytest.raises(FairnessError, match="compared with a finite number"):
         fixed.p_value(math.nan)
+    odds_ratio = sample(groups="ab").odds_ratio("hired", by="group", of="b", to="a")
+    with pytest.raises(FairnessError, match="is never -1: name a value from 0 to inf"):
+        odds_ratio.p_value(-1)
 
 
 def test_flips_have_no_p_value_of_none() -> None:
@@ -207,7 +212,7 @@ def test_tables_escape_what_others_have_named() -> None:
 
 def test_latex_table_has_a_minus_and_small_p_values() -> None:
     latex = sample(gap=0.3, groups="ab").difference("hired", by="group", of="b", to="a").to_latex().splitlines()
-    assert latex[2] == r" & estimate (95\% CI) & p & items & attempts \\"
+    assert latex[2] == r" & difference (95\% CI) & p & items & attempts \\"
     assert "difference of hired, b minus a & $-$0." in latex[4]
     assert "($-$0." in latex[4]
     assert r"\textless{} 0.001" in latex[4]
@@ -256,6 +261,29 @@ def test_figure_shows_invalid_and_endless_intervals_as_such(figures: None) -> No
     assert [text.get_text() for text in axes.texts] == ["invalid"]
     assert [line.get_marker() for line in axes.lines if line.get_marker() in "<>"] == [">"]
     assert len(axes.containers[0].lines[0].get_xydata()) == 2
+
+
+def test_figure_of_ratios_has_a_logarithmic_axis(figures: None) -> None:
+    measured = sample(groups="ab")
+    ratio, gap = (
+        measured.odds_ratio("hired", by="group", of="b", to="a"),
+        measured.difference("hired", by="group", of="b", to="a"),
+    )
+    empty = replace(ratio, value=0.0, low=0.0, high=0.2)
+    axes = EstimateFamily({"some": ratio, "none": empty}).plot()
+    axes.figure.canvas.draw()
+    assert axes.get_xscale() == "log"
+    assert {"0.2", "0.5", "1"} <= {text.get_text() for text in axes.get_xticklabels()}
+    assert [line.get_marker() for line in axes.lines if line.get_marker() in "<>"] == ["<"]
+    assert len(axes.containers[0].lines[0].get_xydata()) == 2
+    assert EstimateFamily({"ratio": ratio, "difference": gap}).plot().get_xscale() == "linear"
+
+
+def test_family_of_what_is_no_estimate_is_refused() -> None:
+    ratios = sample().ratios("hired", by="group")
+    for member, words in ((ratios, "the member 'x' is a family"), (0.5, "the member 'x' is 0.5: give an estimate")):
+        with pytest.raises(MisuseError, match=words):
+            EstimateFamily({"x": member})  # type: ignore[dict-item]
 
 
 PROBE = """\

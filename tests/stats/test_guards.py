@@ -242,6 +242,30 @@ def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]
     assert not measured.metric(lambda s: s.a / s.b, span=(0, math.inf), **sums).invalid
 
 
+def test_contrast_of_log_odds_ratios_of_few_items_is_valid() -> None:
+    """Check a strongly curved function: with 5 to 10 answers of a kind, its slope doubles within an error of a sum."""
+    counts = {"X": (5, 8), "Y": (10, 7), "W": (8, 5), "V": (7, 10)}
+    cells = [g + kind for kind, numbers in counts.items() for g, n in zip("ab", numbers, strict=True) for _ in range(n)]
+    rows = [{"item": n, "cell": cell} for n, cell in enumerate(cells)]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+    sums: dict[str, Any] = {cell: lambda a, cell=cell: a["cell"] == cell for cell in sorted(set(cells))}
+    estimate = measured.metric(lambda s: np.log(s.aX * s.bY / s.aY / s.bX) - np.log(s.aW * s.bV / s.aV / s.bW), **sums)
+    assert not estimate.invalid
+    assert estimate.error == pytest.approx(math.sqrt(sum(1 / cells.count(cell) for cell in sums)), rel=0.1)
+
+
+def test_kink_that_ungraded_answers_reach_is_invalid() -> None:
+    """Check an absolute value that lies above zero by four errors as graded, and by none as filled in."""
+    rows = [{"item": f"{g}{n}", "group": g, "yes": n % 10 < k} for n in range(100) for g, k in (("a", 8), ("b", 5))]
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    sums: dict[str, Any] = {name: lambda a, name=name: a["yes"] * (a.prompt.groups["group"] == name) for name in "ab"}
+    assert not measured.metric(lambda s: abs(s.a - s.b) / 100, **sums).invalid
+    for row in [row for row in rows if row["group"] == "b" and not row["yes"]][:30]:
+        row["yes"] = None
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    assert "bends within its error" in measured.metric(lambda s: abs(s.a - s.b) / 100, **sums).invalid
+
+
 @pytest.mark.parametrize("total", [lambda s: s.all, lambda _: 60])
 def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]) -> None:
     """Check a mean by a metric: the interval of a ratio to a constant (Hall 1992), also with its total written out."""

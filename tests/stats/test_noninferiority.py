@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, NoSuchNameError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
@@ -207,3 +207,21 @@ def test_means_without_variation_are_not_certified(unit: float) -> None:
     sample = Measured.from_rows(rows, item="item", groups=["group"])
     ratio = sample.against(sample).ratio("score", by="group", of="a", to="b")
     assert ratio.invalid or ratio.high > 1.1
+
+
+def test_comparison_names_the_way_to_slices_and_models() -> None:
+    rows = [
+        {"item": n, "model": model, "sex": sex, "hired": n % 3 > 0}
+        for n in range(20)
+        for model in ("old", "new")
+        for sex in "fm"
+    ]
+    options: dict[str, Any] = {"item": "item", "groups": ["sex"]}
+    old, new = (Measured.from_rows(rows, select={"model": model}, **options) for model in ("old", "new"))
+    with pytest.raises(NoSuchNameError, match=r"no `slices`: take one at a time, by where\(ATTRIBUTE=VALUE\)"):
+        new.against(old).slices("sex", lambda part: part.rate("hired"))
+    with pytest.raises(NoSuchNameError, match="no 'odds_ratios'; did you mean 'odds_ratio'"):
+        new.against(old).odds_ratios("hired", by="sex")
+    both = Measured.from_rows(rows, item="item", groups=["sex", "model"])
+    with pytest.raises(FairnessError, match="leave 'model' out of `groups`, and take the rows of each by select="):
+        both.where(model="new").against(both.where(model="old"))

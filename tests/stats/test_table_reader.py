@@ -173,6 +173,39 @@ def test_groups_that_look_alike_are_refused(other: str) -> None:
         gap(bool, female=lambda third: other if third else "female")
 
 
+def grouped(*groups: str) -> Measured:
+    return Measured.from_rows([{"item": n, "sex": g} for n, g in enumerate(groups)], item="item", groups=["sex"])
+
+
+def test_misspelled_group_of_few_rows_is_a_warning() -> None:
+    many = ["woman", "man"] * 20
+    with pytest.warns(
+        UserWarning, match="sex is 'womam' in 2 rows, first in row 41: should it be 'woman', as in 20 rows"
+    ):
+        grouped(*many, "womam", "womam")
+    with pytest.raises(FairnessError, match=r"look alike, 'woman' \(row 1\) and 'Woman ' \(row 41\): write one name"):
+        grouped(*many, "Woman ")
+    assert len(grouped(*many, "nonbinary", "men", *["womam"] * 3).groups("sex")) == 5
+
+
+def test_columns_that_are_no_grades_select_rows() -> None:
+    rows = [{"item": n, "sex": "fm"[n % 2], "yes": n % 3 == 0, "job": "ab"[n // 2 % 2]} for n in range(40)]
+    measured = Measured.from_rows(rows, item="item", groups=["sex"], grades=["yes"])
+    assert repr(measured).endswith("grades: yes>")
+    assert measured.where(job="a").attempts == 20
+
+
+def test_misspelled_names_in_functions_are_one_line() -> None:
+    rows = [{"item": n, "sex": "fm"[n % 2], "answer": n % 3 == 0} for n in range(40)]
+    measured = Measured.from_rows(rows, item="item", groups=["sex"])
+    with pytest.raises(FairnessError, match="there is no grade 'answr': did you mean 'answer'"):
+        measured.rate(lambda a: a["answr"])
+    with pytest.raises(FairnessError, match=r"KeyError: 'sxe' \(test_table_reader.py, line \d+\): did you mean 'sex'"):
+        measured.rate(lambda a: a.prompt.groups["sxe"] == "f")
+    with pytest.raises(FairnessError, match="the metric has no sum 'yse': did you mean 'yes'"):
+        measured.metric(lambda s: s.yse / s.all, yes="answer", all=lambda _: 1)
+
+
 def test_group_that_is_named_by_a_number_is_refused() -> None:
     rows = [{"item": n, "age": age, "hired": n % 2} for n in range(40) for age in ("1", "2")]
     measured = Measured.from_rows(rows, item="item", groups=["age"])

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from pytest_fairness.core.breakdown import Breakdown
 from pytest_fairness.core.comparisons import for_threshold
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, NoSuchNameError, did_you_mean
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import metric_names
@@ -36,6 +36,7 @@ from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
+_METHODS = ("where", "ratio", "odds_ratio", "difference", "rate", "mean")
 SIDE_SHARE = 0.1
 """Share of the probability to err that is spent on deciding on which side of parity a gap lies."""
 
@@ -65,6 +66,11 @@ class BaselineComparison:
 
     def __init__(self, new: Selection, old: Selection) -> None:
         self._new, self._old = new, pair_clusters(old, new)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "slices":
+            raise NoSuchNameError("a comparison has no `slices`: take one at a time, by where(ATTRIBUTE=VALUE)")
+        raise NoSuchNameError(f"a comparison has no {name!r}; {did_you_mean(name, _METHODS)}")
 
     def where(self, **attributes: Any) -> BaselineComparison:
         """Return both samples' attempts with these attributes, as in `Measured.where`."""

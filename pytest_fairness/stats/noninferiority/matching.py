@@ -124,6 +124,25 @@ def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs:
         grouped = {key[:3] for key in other}
         key = next((key for key in own if key[:3] not in grouped), None)
         if key is not None:
-            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {run}: name the same groups"
+            apart = _attribute_apart(ours, theirs)
+            way_out = (
+                f"leave {apart!r} out of `groups`, and take the rows of each by select={{{apart!r}: ...}}"
+                if apart
+                else "name the same groups"
+            )
+            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {run}: {way_out}"
     here, there = (1 + max(key[3] for key in keys) for keys in (ours, theirs))
     return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"
+
+
+def _attribute_apart(ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
+    """Return the attribute that has one group in each of two samples, as the model in slices of one table; or none."""
+    values: list[dict[str, set[str]]] = []
+    for keys in (ours, theirs):
+        groups: dict[str, set[str]] = {}
+        for described in {key[2] for key in keys}:
+            for part in filter(None, described.split(", ")):
+                groups.setdefault(part.partition("=")[0], set()).add(part)
+        values.append(groups)
+    here, there = values
+    return next((by for by in here if len(here[by]) == len(there.get(by, ())) == 1 and here[by] != there[by]), "")
