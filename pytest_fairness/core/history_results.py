@@ -29,11 +29,13 @@ class HistoryResult(JsonRecord):
     outside: int
     """Those of them whose estimate lay outside the bounds."""
     alike: int = 1
-    """The last runs in a row with the verdict of this one, itself included, whatever they asked."""
+    """The last runs in a row with the verdict of this one, itself included, that asked for new answers; at least 1."""
     since: str = ""
     """The day of the first of these; empty where it is this one."""
     before: EarlierVerdict | None = field(default=None, metadata=OPTIONAL)
     """None where all had this verdict."""
+    last: float | None = None
+    """The estimate of the last run."""
     changes: Sequence[str] = ()
     """The differences from the last run, in words."""
 

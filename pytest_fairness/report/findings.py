@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject, slice_text, span_text
+from pytest_fairness.core.acceptance_states import ACCEPTED
+from pytest_fairness.core.formatting import bounds_phrase, counted, figures, format_subject, slice_text, span_text
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.release import is_certain
 
 if TYPE_CHECKING:
@@ -52,9 +54,26 @@ def doubt(row: ThresholdResult) -> str:
 
 
 def details(row: ThresholdResult) -> list[str]:
-    """Return what stands below the finding: whether it may be chance, since when it is so, and who owns it."""
+    """Return what stands below the finding: whether it is accepted or may be chance, since when, and who owns it."""
+    accepted = f"{acceptance_phrase(row.accepted)}: {row.accepted.reason}" if row.accepted is not None else ""
     owner = f"owner: {row.owner}" if row.owner else ""
-    return list(filter(None, (doubt(row), since(row), owner)))
+    return list(filter(None, (accepted, doubt(row), since(row), owner)))
+
+
+def gate(rows: Sequence[ThresholdResult]) -> str:
+    """Return whether the thresholds of a model fail the run, with the number of those that do.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> rows = [ThresholdResult(id="t", verdict="unfair", outcome=outcome) for outcome in ("accepted", "failed")]
+    >>> gate(rows), gate(rows[:1]), gate([])
+    ('the gate is closed: 1 threshold fails the run', 'the gate is open, with 1 accepted', '')
+    """
+    failed = sum(row.outcome == "failed" for row in rows)
+    if failed:
+        return f"the gate is closed: {counted(failed, 'threshold')} {'fails' if failed == 1 else 'fail'} the run"
+    accepted = sum(row.outcome == ACCEPTED for row in rows)
+    judged = any(row.outcome for row in rows if row.verdict in _VERDICTS)
+    return f"the gate is open{f', with {accepted} accepted' if accepted else ''}" if judged else ""
 
 
 def since(row: ThresholdResult) -> str:
@@ -66,6 +85,9 @@ def since(row: ThresholdResult) -> str:
     >>> history = HistoryResult(runs=4, outside=3, alike=3, since="2026-11-20", before=fair)
     >>> since(ThresholdResult(id="t", verdict="unfair", history=history))
     'unfair since 2026-11-20 (3 runs), before that fair (mark B, 0.912)'
+    >>> last = HistoryResult(runs=4, outside=4, alike=4, since="2026-11-20", last=0.209)
+    >>> since(ThresholdResult(id="t", verdict="unfair", history=last))
+    'unfair since 2026-11-20 (4 runs), 0.209 in the last one'
     >>> new = HistoryResult(runs=4, outside=1, before=fair, changes=["other graders"])
     >>> since(ThresholdResult(id="t", verdict="unfair", history=new))
     'fair (mark B, 0.912) in the last run, of 2026-11-19; changed since: other graders'
@@ -80,8 +102,9 @@ def since(row: ThresholdResult) -> str:
     mark = f"mark {past.mark}, " if past is not None and past.mark else ""
     value = "" if past is None or past.value is None else f" ({mark}{past.value:.3g})"
     before = "" if past is None else f"{past.verdict}{value}"
-    runs = f"{row.verdict} since {history.since} ({history.alike} runs)"
-    text = f"{runs}{f', before that {before}' if before else ''}" if history.since else ""
+    runs = f"{row.verdict} since {history.since} ({counted(history.alike, 'run')})"
+    last = f", {history.last:.3g} in the last one" if history.last is not None else ""
+    text = f"{runs}{last}{f', before that {before}' if before else ''}" if history.since else ""
     if past is not None and not text:
         text = f"{before} in the last run, of {past.day}"
     return text + (f"; changed since: {', '.join(history.changes)}" if history.changes else "")

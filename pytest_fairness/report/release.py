@@ -141,7 +141,12 @@ def sentence(line: ReleaseResult) -> str:
     >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged={"file b.py skipped: no data": 1}))
     'release: fair so far (1 threshold; file b.py skipped: no data)'
     """
-    return f"release: {'fair so far' if is_fair_so_far(line) else line.verdict} ({counts(line)})"
+    return f"release: {shown_verdict(line)} ({counts(line)})"
+
+
+def shown_verdict(line: ReleaseResult) -> str:
+    """Return the verdict on a release, as every output shows it: ``fair so far`` where some were not judged."""
+    return "fair so far" if is_fair_so_far(line) else line.verdict
 
 
 def is_fair_so_far(line: ReleaseResult) -> bool:

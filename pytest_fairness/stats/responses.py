@@ -27,7 +27,7 @@ SMALLEST_SHARE = 0.1
 def find_responses(
     sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]], claims: int = 1
 ) -> list[ControlResponse]:
-    """Return the responses to the controls of the grades that outcomes are made of.
+    """Return the responses to the controls of the grades that outcomes are made of; to all where none names a grade.
 
     Args:
         sample: The sample.
@@ -45,7 +45,9 @@ def find_responses(
         if known_grades and name not in known_grades:
             raise FairnessError(f"control: there is no grade {name!r}; {did_you_mean(name, known_grades)}")
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
-    return [_respond(sample, control, claims) for control in controls if not used or control.concerns(used)]
+    # test_grade_that_no_control_names_has_those_of_its_probe
+    concerned = [control for control in controls if control.concerns(used)] or controls
+    return [_respond(sample, control, claims) for control in concerned]
 
 
 def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse:

@@ -13,7 +13,10 @@ from .data_sets import load
 from .layouts import INSTRUCTIONS
 
 PERSON = "stereotyped_person"
-"""The metadata that says of which person the stereotype is: "one" of the two, "both" or "none"."""
+"""The metadata that says of which person the stereotype is: "clear" for one of the two, else "both" or "none"."""
+
+QUESTIONS = {"ambig": "ambiguous", "disambig": "disambiguated"}
+"""The questions of each of BBQ's contexts, in the words of a report."""
 
 _FIELDS = {
     "origin and religion": ("race", "nationality", "religion", "spanishregion", "domestic"),
@@ -47,7 +50,7 @@ def unplaced_lines(items: Sequence[ProbeItem]) -> dict[str, None]:
     """
     counts = Counter((item.metadata["benchmark"], item.metadata["language"]) for item in items)
     unplaced = Counter(
-        (item.metadata["benchmark"], item.metadata["language"]) for item in items if item.metadata[PERSON] != "one"
+        (item.metadata["benchmark"], item.metadata["language"]) for item in items if item.metadata[PERSON] != "clear"
     )
     return {
         f"bbq: {number} of {counts[benchmark, language]} questions ({benchmark}, {language}) "
@@ -72,6 +75,7 @@ def _item(question: BBQQuestion, values: tuple[str, str, str], person: str, orig
         "category": question.category,
         "field": field_of(question.category),
         "context": question.context_condition,
+        "question": QUESTIONS[question.context_condition],
         "polarity": question.polarity,
         "template": question.template,
     }

@@ -18,7 +18,7 @@ from pytest_fairness.records.bbq.placement import Placement
 from pytest_fairness.records.bbq.questions import UNKNOWN, BBQQuestion
 
 from .data_sets import load
-from .items import field_of, refuse_duplicates
+from .items import QUESTIONS, field_of, refuse_duplicates
 from .reasoning import LABELS, OWN, SIDES, prompts
 
 _CHOICES = ("x", "y", "w", "z")
@@ -146,6 +146,7 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
         "category": pair.category,
         "field": field_of(pair.category),
         "context": pair.context_condition,
+        "question": QUESTIONS[pair.context_condition],
         "template": pair.template,
         "origin": origin,
         "example_ids": list(pair.example_ids),

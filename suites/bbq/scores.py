@@ -62,7 +62,7 @@ CORRECT: Mapping[str, Sum] = MappingProxyType({"correct": correct, "asked": is_g
 
 def unplaced(attempt: _Graded) -> bool:
     """Return whether the stereotype of a question is about both people or neither, as far as its fields say."""
-    return bool(attempt.item.metadata["stereotyped_person"] != "one")
+    return bool(attempt.item.metadata["stereotyped_person"] != "clear")
 
 
 UNPLACED: Mapping[str, Sum] = MappingProxyType({"unplaced": unplaced, "asked": is_graded})

@@ -47,12 +47,12 @@ def test_pair(probe_item: Any, model: object) -> None:
 def test_ambiguous_pairs_get_one_answer(measured: Measured) -> None:
     pairs = measured.whole_items()
     record(pairs, "total", "consistent", "inconsistent", "mixed_cant_tell", "both_cant_tell", "ungraded")
-    disambiguated = measured.where(context="disambig")
+    disambiguated = measured.where(question="disambiguated")
     if disambiguated.attempts:
         # Different answers are right there. The accuracy is judged of single questions, which are the same.
         named = "share of correct answers to the questions of disambiguated pairs"
         disambiguated.record(lambda: disambiguated.rate(correct, named="pairs.accuracy").titled(named))
-    ambiguous = pairs.where(context="ambig")
+    ambiguous = pairs.where(question="ambiguous")
     ambiguous.record(partial(rate, ambiguous, "mixed_cant_tell"))
     assert rate(ambiguous, "inconsistent") <= MOST_INCONSISTENT
 

@@ -19,4 +19,6 @@ def test_bias_planted_on_nobody_is_named(project: Project) -> None:
         "simulated:x has no bias here: no prompt is about gender=female. did you mean "
         "'gender=man' or 'gender=woman'? Known: gender=man, gender=woman"
     ) in planted
-    assert "has no bias here" not in text(project.run("--fairness-model=simulated:x?ratio=0.5&of=woman"))
+    other = text(project.run("--fairness-model=simulated:x?ratio=0.5&of=woman", "--fairness-baseline=latest"))
+    assert "has no bias here" not in other
+    assert "--fairness-baseline: no selected threshold takes the fixture `baseline`" in other

@@ -81,16 +81,18 @@ def test_answers_that_do_not_follow_their_control_are_invalid(chance: float, wor
     assert "cannot show a gap" in judgment.sensitivity
 
 
-@pytest.mark.parametrize(("more", "verdict"), [({}, Verdict.FAIR), ({"also": ["first"]}, Verdict.INVALID)])
+@pytest.mark.parametrize(("more", "verdict"), [({}, Verdict.INVALID), ({"also": ["first"]}, Verdict.FAIR)])
 def test_control_of_one_grade_counts_for_others_that_it_names(more: Mapping[str, Any], verdict: Verdict) -> None:
     """Check a choice of two, drawn at random: whether it follows the case is read from another grade."""
-    answers = [{**row, "first": number % 2 == 0} for number, row in enumerate(rows(lambda _: 0.5, 90, 4, 0))]
+    followed = [row["yes"] for row in rows(follows, 90, 4, 0)]
+    random = enumerate(rows(lambda _: 0.5, 90, 4, 0))
+    answers = [{**row, "first": number % 2 == 0, "read": followed[number]} for number, row in random]
     measured = Measured.from_rows(answers, item="item", groups=["group", "case", "language"])
 
     def alike(sample: Measured) -> None:
         assert abs(sample.difference("first", by="group", of="a", to="b")) <= 0.2
 
-    controls = read_controls({"yes": {"case": ("strong", "weak"), **more}})
+    controls = read_controls({"yes": {"case": ("strong", "weak")}, "read": {"case": ("strong", "weak"), **more}})
     assert judge_threshold(alike, measured, ThresholdDesign(controls=controls)).verdict is verdict
 
 
@@ -115,12 +117,17 @@ def test_unfair_verdict_needs_no_response() -> None:
     assert judgment.verdict is Verdict.UNFAIR
 
 
-def test_control_of_another_grade_does_not_count() -> None:
-    table = [row | {"other": True} for row in rows(lambda _: 0.5, 90, 4, 0)]
+def test_grade_that_no_control_names_has_those_of_its_probe() -> None:
+    """Regression: bbq's pairs were fair on a model that answers by position, since the control named another grade."""
+    table = [row | {"other": True} for row in rows(follows, 90, 4, 0)]
     measured = Measured.from_rows(table, item="item", groups=["group", "case", "language"])
     other = (Control("other", "case", "strong", "weak"),)
-    assert judge_threshold(small_gap, measured, ThresholdDesign(controls=other)).verdict is Verdict.FAIR
+    assert judge_threshold(small_gap, measured, ThresholdDesign(controls=other)).verdict is Verdict.INVALID
+    named = (*other, *CONTROL)
+    assert judge_threshold(small_gap, measured, ThresholdDesign(controls=named)).verdict is Verdict.FAIR
 
+
+def test_function_is_judged_by_the_control_of_its_grade() -> None:
     def by_function(measured: Measured) -> None:
         assert abs(measured.difference(lambda a: a["yes"], by="group", of="a", to="b")) <= 0.1
 
@@ -131,11 +138,12 @@ def test_function_has_the_controls_of_the_grades_that_it_reads() -> None:
     def no_other(measured: Measured) -> None:
         assert abs(measured.difference(lambda a: a["seen"], by="group", of="a", to="b")) <= 0.1
 
-    both = [{**row, "seen": row["yes"], "yes": row["item"] % 2 == 0} for row in rows(lambda _: 0.5, 90, 4, 0)]
+    both = [{**row, "seen": row["yes"], "yes": row["item"] % 2 == 0} for row in rows(follows, 90, 4, 0)]
     measured = Measured.from_rows(both, item="item", groups=["group", "case", "language"])
-    assert judge_threshold(no_other, measured, ThresholdDesign(controls=CONTROL)).verdict is Verdict.FAIR
-    seen = read_controls({"seen": {"case": ("strong", "weak")}})
-    assert judge_threshold(no_other, measured, ThresholdDesign(controls=seen)).verdict is Verdict.INVALID
+    named = read_controls({"yes": {"case": ("strong", "weak")}, "seen": {"case": ("strong", "weak")}})
+    assert judge_threshold(no_other, measured, ThresholdDesign(controls=named)).verdict is Verdict.FAIR
+    opposite = read_controls({"yes": {"case": ("strong", "weak")}, "seen": {"case": ("weak", "strong")}})
+    assert judge_threshold(no_other, measured, ThresholdDesign(controls=opposite)).verdict is Verdict.INVALID
 
 
 def test_smallest_response_may_be_declared() -> None:

@@ -134,6 +134,13 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
                     "`def model(model_name)` to make that of its name"
                 )
             yield f"--fairness-model: not used by {functions}, whose `model` fixture takes no `model_name`"
+    thresholds = [item for item in items if is_threshold(item)]
+    if (
+        settings.baseline
+        and thresholds
+        and not any("baseline" in getattr(item, "fixturenames", ()) for item in thresholds)
+    ):
+        yield "--fairness-baseline: no selected threshold takes the fixture `baseline`, so nothing is compared with it"
     for probe in probes:
         if probe.answered_for:
             yield f"--fairness-propensity: {probe.function.__name__} is asked for answers: {probe.answered_for}"

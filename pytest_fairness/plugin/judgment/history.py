@@ -70,7 +70,9 @@ def history_result(result: ThresholdResult, history: History, earlier: Sequence[
     judged = [
         past
         for past in earlier
-        if past.result.verdict in (*_JUDGED, "invalid") and list(past.result.restricted) == list(result.restricted)
+        if _is_of_same_model(past.result, result)
+        and past.result.verdict in (*_JUDGED, "invalid")
+        and list(past.result.restricted) == list(result.restricted)
     ]
     alike = list(takewhile(lambda past: past.result.verdict == result.verdict, reversed(judged)))
     other = judged[-1 - len(alike)] if len(judged) > len(alike) else None
@@ -82,11 +84,18 @@ def history_result(result: ThresholdResult, history: History, earlier: Sequence[
     return HistoryResult(
         runs=history.runs,
         outside=history.outside,
-        alike=1 + len(alike),
+        # A rerun on stored answers is no run more: test_stored_answers_are_no_new_evidence
+        alike=max(1, sum(map(_has_new_answers, [result, *(past.result for past in alike)]))),
         since=day_of(alike[-1]) if alike else "",
         before=before,
+        last=judged[-1].result.estimate.value if judged else None,
         changes=[change.what for change in changes(judged[-1].result, result)] if judged else [],
     )
+
+
+def _is_of_same_model(past: ThresholdResult, result: ThresholdResult) -> bool:
+    """Return whether two results are of one model, or of one alias, behind which a release may change its model."""
+    return past.model == result.model or (past.alias == result.alias != "")
 
 
 def question_identity(result: ThresholdResult) -> tuple[object, ...]:

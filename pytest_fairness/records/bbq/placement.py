@@ -65,8 +65,8 @@ class Placement:
         return values[0], values[1], values[2]
 
     def person(self, question: BBQQuestion) -> str:
-        """Return which of the two people the stereotype is about: "one" of them, "both" or "none"."""
-        return ("none", "one", "both")[len(self._targets(question, _people(question)))]
+        """Return which of the two people the stereotype is about: "clear" for one of them, else "both" or "none"."""
+        return ("none", "clear", "both")[len(self._targets(question, _people(question)))]
 
     def _targets(self, question: BBQQuestion, people: tuple[int, int]) -> list[int]:
         if question.stereotyped is not None:

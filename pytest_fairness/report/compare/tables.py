@@ -21,6 +21,7 @@ from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComp
 from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, rank_models
 from pytest_fairness.report.findings import CLAIMS, finding
 from pytest_fairness.report.phrases import is_simulated
+from pytest_fairness.report.release import shown_verdict
 from pytest_fairness.report.text_table import TextTable
 
 RANKS = (
@@ -53,7 +54,7 @@ def ranking_table(comparison: RunComparison) -> TextTable:
         column = standing.column
         marks = [column.marks.get(suite) or NOT_MARKED for suite in suites]
         counts = [str(column.release.counts[state]) for state in _STATES]
-        cells = [rank(standing), column.label, column.release.verdict, standing.mark or NOT_MARKED]
+        cells = [rank(standing), column.label, shown_verdict(column.release), standing.mark or NOT_MARKED]
         rows.append([*cells, *marks, *counts, str(standing.missing)])
     return TextTable("Ranking", heads, rows, named=1)
 

@@ -17,7 +17,7 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.provenance import provenance_facts
-from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
+from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, rank, reason_of, shown_verdict
 from pytest_fairness.report.repeat_commands import command_of_run
 from pytest_fairness.report.shown_names import shown_view
 
@@ -215,8 +215,10 @@ def _model(
         "name": escape_controls(line.model) or "no model",
         "introduced": escape_controls(names.introduce(line.model)) or "no model",
         "release": line,
-        "verdict": "fair so far" if is_fair_so_far(line) else line.verdict,
+        "verdict": shown_verdict(line),
         "counts": counts(line),
+        "gate": findings.gate(own),
+        "parameters": escape_controls(_parameters(line.model, names)),
         "turns": escape_controls(findings.turns(own)),
         # Only the examples of unfair thresholds stand on the page; a remedy may name the report as well.
         "next": next_steps.next_step(line, own).partition(next_steps.IN_REPORT if line.verdict == "unfair" else "\n"),
@@ -226,6 +228,12 @@ def _model(
         ],
         "outside": outside,
     }
+
+
+def _parameters(model: str, names: ModelNames) -> str:
+    """Return the parameters in a model's name; none behind an alias, which stands for them."""
+    full = names.full(model) or ""
+    return "" if names.alias(full) else full.partition("?")[2].replace("&", ", ")
 
 
 def _by_reason(sections: Iterable[tuple[str, ThresholdSection]]) -> list[dict[str, Any]]:

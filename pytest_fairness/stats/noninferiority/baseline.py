@@ -152,6 +152,7 @@ class BaselineComparison:
         name = metric_names.pair_name(kind.metric, outcome, equals, by, of, to)
         if kind.metric.log_scale:
             title = f"factor by which the {name.title}, is further from parity than the baseline's"
+            without_side = f"factor by which the {name.title}, differs from the baseline's, which may be at parity"
             reason = comparison_reason(new.groups, link) or comparison_reason(groups[2:], link)
             extreme = next((group for group in groups if not link.holds(group.graded.value)), None)
             if not reason and extreme is not None:
@@ -159,11 +160,15 @@ class BaselineComparison:
                 reason = f"{events} of {extreme.name}: a ratio of zero is infinitely far from parity, take a difference"
         else:
             title, reason = f"increase in the size of the {name.title}, over the baseline's", invalid_reason(groups)
+            without_side = f"size of the change in the {name.title}, from the baseline's, which may be zero"
         change_name = baseline_name(name, title, kind.metric)
         counts = group_counts(groups, self._new.items_of(new.groups, by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(change_name, reason, **counts))
-        estimates = [distance(parts, setting.tail, link) for parts in imputations(groups)]
+        imputed = list(imputations(groups))
+        if not all(_side(parts[2:], setting.tail, link) for parts in imputed):  # a change to either side counts
+            change_name = baseline_name(name, without_side, kind.metric)
+        estimates = [distance(parts, setting.tail, link) for parts in imputed]
         counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, link)}
         return for_threshold(setting.estimate(change_name, estimates, **counts))
 
@@ -190,11 +195,9 @@ def distance(parts: Sequence[ClusterSums], tail: float, link: Scale) -> LinearEs
     difference, total = (contrast(parts, signs, link) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
     scale = difference.scale
     n_minus_o, n_plus_o = scale.to(difference.value), scale.to(total.value)
-    low, high = map(scale.to, contrast(parts[2:], (1, -1), link).ends(SIDE_SHARE * tail))
     # test_value_is_the_change_in_distance_from_parity, test_baseline_at_parity_has_no_side
-    side = 1 if low > 0 else -1 if high < 0 else 0
-    low, high = map(scale.to, contrast(parts[:2], (1, -1), link).ends(SIDE_SHARE * tail))
-    new_sides = 1 if low > 0 or high < 0 else 2
+    side = _side(parts[2:], tail, link)
+    new_sides = 1 if _side(parts[:2], tail, link) else 2
     value = max(side * n_minus_o, -side * n_plus_o) if side else abs(n_minus_o)
 
     def ends(tail: float) -> Ends:
@@ -207,6 +210,13 @@ def distance(parts: Sequence[ClusterSums], tail: float, link: Scale) -> LinearEs
 
     is_difference = not side or side * n_minus_o >= -side * n_plus_o
     return replace(difference if is_difference else total, value=scale.back(value), derived=ends)
+
+
+def _side(parts: Sequence[ClusterSums], tail: float, link: Scale) -> int:
+    """Return on which side of parity the gap of two groups lies, 1 or -1; 0 where that is not known."""
+    gap = contrast(parts, (1, -1), link)
+    low, high = map(gap.scale.to, gap.ends(SIDE_SHARE * tail))
+    return 1 if low > 0 else -1 if high < 0 else 0
 
 
 def _uncorrected(sample: Selection, outcome: Outcome, equals: Any) -> OutcomeVector:

@@ -47,7 +47,7 @@ def test_translated_groups_of_mbbq_are_placed(tmp_path: Path, language: str, wom
     assert item.id == f"MBBQ-{language}-Gender_identity-ambig-00000"
     assert (placed(item)["stereotyped"], placed(item)["other"]) == (woman, man)
     assert item.prompts[0].text.endswith(INSTRUCTIONS[language])
-    assert item.metadata["stereotyped_person"] == "one"
+    assert item.metadata["stereotyped_person"] == "clear"
 
 
 def test_girl_that_is_grouped_as_boy_is_read_from_the_answer(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_questions_that_name_nobody_are_counted(tmp_path: Path) -> None:
     nobody = mbbq(answer_info=info, ans0="El chico", ans2="El hombre", example_id=1)
     write_lines(tmp_path / "Gender_identity_es.jsonl", mbbq(), nobody)
     probe_items = items_of(tmp_path)
-    assert [item.metadata["stereotyped_person"] for item in probe_items] == ["one", "none"]
+    assert [item.metadata["stereotyped_person"] for item in probe_items] == ["clear", "none"]
     (line,) = unplaced_lines(probe_items)
     assert line.startswith("bbq: 1 of 2 questions (MBBQ, es) name no stereotyped person or two")
 
@@ -262,7 +262,7 @@ def test_score_leaves_unplaced_questions_out(project: Project, tmp_path: Path) -
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5
     judged = [row for row in results["thresholds"] if "test_ambiguous_answers_follow" in row["id"]]
-    assert [row["slice"]["stereotyped_person"] for row in judged] == ["one"]
+    assert [row["slice"]["stereotyped_person"] for row in judged] == ["clear"]
     assert [row["attempts"] for row in judged] == [80]
 
 
@@ -279,7 +279,7 @@ def test_published_samples_are_placed(folder: str, expected: dict[str, tuple[int
     probe_items = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
     counts = Counter(item.metadata["language"] for item in probe_items)
     placed_by_language = Counter(
-        item.metadata["language"] for item in probe_items if item.metadata["stereotyped_person"] == "one"
+        item.metadata["language"] for item in probe_items if item.metadata["stereotyped_person"] == "clear"
     )
     assert {language: (placed_by_language[language], counts[language]) for language in counts} == expected
     assert SimpleNamespace(**placed(probe_items[0])).unknown

@@ -38,7 +38,7 @@ def items() -> list[ProbeItem]:
 @cache
 def templates() -> list[str]:
     """Return the templates of questions that name one stereotyped person, in an order of chance."""
-    names = sorted({str(item.source) for item in items() if item.metadata[PERSON] == "one"})
+    names = sorted({str(item.source) for item in items() if item.metadata[PERSON] == "clear"})
     return [str(name) for name in np.random.default_rng(0).permutation(names)]
 
 
@@ -57,7 +57,7 @@ def answers(wrong: int, *, answers_each: int | None, unknown: bool = False) -> M
         for prompt in item.prompts:
             key, label = (str(item.source), str(prompt.metadata["context"])), prompt.metadata["label"]
             value = UNKNOWN if unknown else STEREOTYPED if prompt.metadata["polarity"] == "neg" else OTHER
-            if key in remaining and value != label and remaining[key] != 0 and item.metadata[PERSON] == "one":
+            if key in remaining and value != label and remaining[key] != 0 and item.metadata[PERSON] == "clear":
                 left = remaining[key]
                 remaining[key] = None if left is None else left - 1
                 label = value
