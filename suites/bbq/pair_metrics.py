@@ -118,16 +118,16 @@ def rate(pairs: Measured, name: str) -> Any:
 
 
 def record(pairs: Measured, *names: str) -> None:
-    """Record these rates for all pairs, and for each category in each context."""
-    for part in (pairs, *_parts(pairs)):
-        for name in names:
-            part.record(partial(rate, part, name))
+    """Record these rates for all pairs, and for each category in each context.
 
-
-def _parts(pairs: Measured) -> list[Measured]:
+    Different answers are recorded of ambiguous contexts only: in others they are right.
+    """
     parts = [
-        pairs.where(category=category, context=context)
+        (context, pairs.where(category=category, context=context))
         for category in pairs.groups("category")
         for context in pairs.groups("context")
     ]
-    return [part for part in parts if part.attempts]
+    for context, part in (("", pairs), *parts):
+        for name in names if part.attempts else ():
+            if name != "inconsistent" or context == "ambig":
+                part.record(partial(rate, part, name))

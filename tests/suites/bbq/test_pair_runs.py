@@ -48,7 +48,7 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
     assert (rows["total"]["count"], rows["total"]["estimate"]) == (528, 1)
     assert 0 < rows["ungraded"]["count"] < 80
     # Of ambiguous pairs a model that guesses one answer in five gets both right in 0.64 and one in 0.32.
-    ambiguous = metrics(project, context="ambig")
+    ambiguous = metrics(project, question="ambiguous")
     assert ambiguous["mixed_cant_tell"]["low"] < 0.32 < ambiguous["mixed_cant_tell"]["high"]
     names = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
     for category in ("Age", "SES"):
