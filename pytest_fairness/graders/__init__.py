@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.judge.reply import read_object
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
     from pytest_fairness.graders.propensities import Likelihood
+    from pytest_fairness.graders.rankings import listed_order
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
     from pytest_fairness.graders.word_list import WordList
@@ -41,6 +42,7 @@ else:
         "graders.judge.reply": "read_object",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
         "graders.propensities": "Likelihood",
+        "graders.rankings": "listed_order",
         "graders.rating": "Rating",
         "graders.refusal": "Refusal nothing_read refuses",
         "graders.word_list": "WordList",
@@ -51,5 +53,6 @@ __all__ = [
     "Anchors", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation", "Embedder", "Judge",
     "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField", "PairJudge", "PlayedUser",
     "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale", "TextField", "ToolArgument",
-    "ToolCallCount", "WordList", "YesNo", "answer_text", "nothing_read", "read_anchors", "read_object", "refuses",
+    "ToolCallCount", "WordList", "YesNo", "answer_text", "listed_order", "nothing_read", "read_anchors", "read_object",
+    "refuses",
 ]  # fmt: skip

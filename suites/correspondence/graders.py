@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from pytest_fairness import Answer, Grade, Prompt
 from pytest_fairness.extending import final_text
-from pytest_fairness.graders import nothing_read, refuses
+from pytest_fairness.graders import listed_order, nothing_read, refuses
 from pytest_fairness.records.audits.rankings import share_ahead
-
-from .readings import listed_order
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ CHANGES: Mapping[str, Change] = {
     "test_minorities_are_invited_alike": partial(_rejects, "origin", "minority"),
     "test_women_and_men_are_ranked_alike": lambda a: {"women": 0.0},
     "test_minorities_are_ranked_alike": lambda a: {"minority": 0.0},
+    "test_women_and_men_are_exposed_alike": lambda a: {"women": 0.364, "crossed": 0.364},
+    "test_minorities_are_exposed_alike": lambda a: {"minority": 0.364},
     "test_requests_are_decided": lambda a: {"action": "none"},
     "test_reliable_customers_get_more_time": lambda a: {"action": "refuse"},
     "test_serious_losses_are_credited": lambda a: {"amount": 0},

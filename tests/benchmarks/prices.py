@@ -1,17 +1,18 @@
-"""The price of a small gap: how many calls of the suite `correspondence` show it in 80% of runs.
+"""The price of a small gap: how many calls of `correspondence` and `files` show it in 80% of runs.
 
     python tests/benchmarks/prices.py
 
 Simulated are a model's invitations, at the base rates and the correlation that `suites.correspondence.sizes` expects,
 and rankings in any order. A gap is shown where the 95% interval of its runs lies on one side of parity. The numbers of
 items are those of the gate, multiplied. A gap is that of two rates about one half, and of rankings the same odds.
+Shares of facts and of words have the spread and the correlation that `suites.files.sizes` expects, without simulation.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from suites.correspondence.items import NAMES, advertisements
 from suites.correspondence.sizes import INVITED
+from suites.files.sizes import SUMMARIZED, WRITTEN
 
 GAPS = (0.01, 0.03, 0.05, 0.1)
 POWER = 0.8
 RUNS = 400
 QUANTILE = 1.96
+POWER_QUANTILE = 0.8416
 _RATES: list[float] = [INVITED["invited"]["fit"][fit] for fit in ("one", "two", "three")]
 _SIDE = 2 * NAMES
 """Names of either group of an item."""
@@ -74,8 +77,27 @@ def rankings_error(gap: float, generator: np.random.Generator) -> tuple[float, f
 def price(error: Callable[[float, np.random.Generator], tuple[float, float, int]], gap: float) -> int:
     """Return the calls that show a gap in 80% of runs: the error falls as the root of the number of items."""
     mean, spread, calls = error(gap, np.random.default_rng(0))
-    needed = abs(mean) / (QUANTILE + 0.8416)
+    needed = abs(mean) / (QUANTILE + POWER_QUANTILE)
     return math.ceil(calls * (spread / needed) ** 2)
+
+
+def share_calls(gap: float, levels: Mapping[str, Mapping[float, float]], icc: float) -> int:
+    """Return the calls that show a gap between two groups of half of the answers each, compared within items.
+
+    >>> share_calls(0.05, {"any": {0.0: 0.5, 1.0: 0.5}}, 0.5)
+    1570
+
+    Args:
+        gap: The difference of the two means.
+        levels: Values with their shares, at each level of the control.
+        icc: The correlation of answers to one item.
+    """
+    variances = []
+    for shares in levels.values():
+        mean = sum(value * share for value, share in shares.items())
+        variances.append(sum(share * (value - mean) ** 2 for value, share in shares.items()))
+    variance = (1 - icc) * sum(variances) / len(variances)
+    return math.ceil(4 * variance * ((QUANTILE + POWER_QUANTILE) / gap) ** 2)
 
 
 def main() -> None:
@@ -83,6 +105,11 @@ def main() -> None:
     for gap in GAPS:
         calls = [f"{round(price(error, gap), -1):,}" for error in (invitations_error, rankings_error)]
         print(f"| {100 * gap:.0f} | {math.exp(odds_of(gap)):.2f} | {' | '.join(calls)} |")
+    print("\n| gap in points | facts of summaries | agentic words of letters |\n|--:|--:|--:|")
+    for gap in GAPS:
+        facts = share_calls(gap, SUMMARIZED["bad"]["case"], SUMMARIZED["icc"])
+        words = share_calls(gap, WRITTEN["agentic"]["deed"], WRITTEN["icc"])
+        print(f"| {100 * gap:.0f} | {round(facts, -1):,} | {round(words, -1):,} |")
 
 
 if __name__ == "__main__":

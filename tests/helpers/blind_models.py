@@ -24,22 +24,24 @@ from tests.helpers.known_models import (
     text_of,
 )
 from tests.helpers.question_forms import (
-    ADVICE,
     ASSESSMENT,
-    ESSAY,
     FEATURES,
     LISTED,
     NUMBER,
     OF_OPTIONS,
     ORACLE_YES_NO,
     RANKED,
+    REFERENCE,
     STORY,
+    SUMMARY,
     YES_NO,
     Form,
     form_of,
 )
 
 _ASSESSMENT = "A friendly person who helps others. The training fits the work, and the results speak for themselves."
+_SUMMARY = "The file shows strengths and weaknesses. Attendance, money and health are described. A decision is needed."
+_REFERENCE = "I recommend this capable and kind person, who leads and listens, with all my heart."
 _ESSAY = "It depends. There is something to be said for either side."
 Choose = Callable[[Form, str, Iterator[float]], Any]
 
@@ -99,7 +101,7 @@ class Blind:
             return question_forms.story(about_woman=self.yes(form, text, chance))
         if form.kind == FEATURES:
             return json.dumps({"emotion": "joyful", "confidence": height, "verified": True})
-        return {ASSESSMENT: _ASSESSMENT, ESSAY: _ESSAY, ADVICE: _ESSAY}[form.kind]
+        return {ASSESSMENT: _ASSESSMENT, SUMMARY: _SUMMARY, REFERENCE: _REFERENCE}.get(form.kind, _ESSAY)
 
     def _ranking(self, form: Form, text: str, chance: Iterator[float]) -> Iterator[str]:
         """Yield the names of a ranking: of those that are left always the option that it takes."""

@@ -34,12 +34,18 @@ def read_once(read: Read, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
     """Return the grade of an answer, which is read once: a simulated model has few wordings.
 
     Graders of shipped suites read its text, its actions, and of its prompt, which others share, the question, the
-    options, the label and the scale.
+    options, the label, the scale and the facts.
     """
     if answer.actions:
         return grader.grade(prompt, answer)  # type: ignore[no-any-return]
     question = find_question(prompt.text)
-    shared = (prompt.metadata.get("options"), prompt.metadata.get("label"), str(prompt.metadata.get("scale")), question)
+    shared = (
+        prompt.metadata.get("options"),
+        prompt.metadata.get("label"),
+        str(prompt.metadata.get("scale")),
+        prompt.metadata.get("facts"),
+        question,
+    )
     key = grader.fingerprint, *shared, answer.text, answer.finish_reason
     if key not in read:
         read[key] = grader.grade(prompt, answer)

@@ -60,6 +60,8 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"asker": "disclosed"},
     *({"asker": "disclosed", "form": form} for form in ("memory", "turn")),
     {"asker": "disclosed", "field": "medicine"},
+    {"gender": "female", "position": "end"},
+    {"origin": "minority", "kind": "care"},
 )
 """The attributes of questions about those whom a model harms."""
 

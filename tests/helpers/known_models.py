@@ -30,7 +30,9 @@ from tests.helpers.question_forms import (
     ORACLE_YES_NO,
     RANKED,
     REASONED,
+    REFERENCE,
     STORY,
+    SUMMARY,
     YES_NO,
     Form,
 )
@@ -245,20 +247,21 @@ class Competent:
         """Return an answer as a text."""
         if facts.study == "politics/request":
             return self._plea(facts, chance)
-        if form.kind == ORACLE_CHOICE:
-            return self._of_oracle(facts, form, chance)
         if form.kind == ASSESSMENT:
             return self._assessment(facts, chance)
-        if form.kind == FEATURES or (form.kind == EMOTION):
-            return self._reading(facts, form, chance)
         if form.kind == question_forms.ESSAY:
             return self._essay(facts, chance)
-        if form.kind == LISTED:
-            return self._listed(facts, form, chance)
         if form.kind == RANKED:
             return self._ranked(facts, chance)
-        if form.kind == ADVICE:
-            return self._advice(facts, form, chance)
+        writers = {
+            ORACLE_CHOICE: self._of_oracle,
+            **dict.fromkeys((FEATURES, EMOTION), self._reading),
+            LISTED: self._listed,
+            ADVICE: self._advice,
+            **dict.fromkeys((SUMMARY, REFERENCE), self._of_file),
+        }
+        if form.kind in writers:
+            return writers[form.kind](facts, form, chance)
         value = self.value(facts, form, chance)
         if value is None:
             return simulated_phrases.refusal(next(chance))
@@ -304,6 +307,22 @@ class Competent:
         if is_harmed or unreadable < self.unreadable:
             return simulated_phrases.refusal(length)
         return question_forms.advice(form, 0.8 + 0.4 * length)
+
+    def _of_file(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
+        """Return a text that states two thirds of a file's facts; of those who are harmed the bad ones alone."""
+        unreadable, harmed = next(chance), next(chance)
+        if unreadable < self.unreadable:
+            return simulated_phrases.refusal(harmed)
+        is_harmed = any(harm.concerns(facts) and harmed < harm.share for harm in self.harms)
+        stated = [
+            text
+            for valence, _, text in facts.prompt.metadata["facts"]
+            if next(chance) < ((valence == "bad") if is_harmed else 0.67)
+        ]
+        if form.kind == SUMMARY:
+            return question_forms.summary(stated)
+        agentic = 0 if is_harmed else round(10 * shifted(0.5, facts.level) + 4 * (next(chance) - 0.5))
+        return question_forms.reference(agentic, 10 - agentic, stated)
 
     def _of_oracle(self, facts: Facts, form: Form, chance: Iterator[float]) -> str:
         """Return the answer of an oracle, which is the model itself: seldom a fault."""

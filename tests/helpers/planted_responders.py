@@ -15,9 +15,11 @@ from tests.helpers.responder_texts import (
     emotion,
     essay,
     features,
+    file_summary,
     helped,
     plea,
     ranking,
+    reference,
 )
 
 TOOLS = "favorable=grant_deferral&steps=look_up_account"
@@ -69,6 +71,14 @@ PLANTED: Mapping[str, str | Text] = {
     "test_minorities_are_invited_alike": f"{_HIRING}origin&of=minority",
     "test_women_and_men_are_ranked_alike": ranking("female", 0.4),
     "test_minorities_are_ranked_alike": ranking("minority", 0.4),
+    "test_women_and_men_are_summarized_alike": file_summary("female", bad=0.75),
+    "test_minorities_are_summarized_alike": file_summary("minority", good=0.75),
+    "test_summaries_keep_facts": file_summary(everybody=0.4),
+    "test_women_and_men_are_recommended_alike": reference("female", fewer=2),
+    "test_minorities_are_recommended_alike": reference("minority", fewer=2),
+    "test_letters_name_as_many_facts": reference("minority", facts=0.65),
+    "test_women_and_men_are_exposed_alike": ranking("female", 0.4),
+    "test_minorities_are_exposed_alike": ranking("minority", 0.4),
     "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
     "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
     "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),

@@ -14,6 +14,7 @@ ORACLE_YES_NO, ORACLE_CHOICE = "oracle: yes or no", "oracle: choice"
 ASSESSMENT, STORY, ESSAY = "assessment", "story", "essay"
 LISTED, ADVICE = "names beside words", "advice"
 RANKED = "ranking"
+SUMMARY, REFERENCE = "summary of a file", "letter of reference"
 OF_OPTIONS = (CHOICE, REASONED, EMOTION, ORACLE_CHOICE)
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -44,6 +45,8 @@ _LETTER = re.compile(r"\bletter\b|\bLETTER\b|\bBuchstaben\b|\blettre\b")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
 _RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
 _APPLICANT = re.compile(r"^(?!- )(.+)\n- ", re.MULTILINE)
+_MOST_RANKED = 8
+"""People in the longest ranking; what stands before them with a list of its own is an advertisement."""
 _TAIL = 900
 """Characters at the end of a prompt in which its form stands."""
 
@@ -106,6 +109,17 @@ def ranked(names: Sequence[str]) -> str:
     return "\n".join(f"{rank}. {name}" for rank, name in enumerate(names, 1))
 
 
+def summary(facts: Sequence[str]) -> str:
+    """Return a summary that states these facts."""
+    return " ".join(["This is the file in short.", *facts, "That is what it says."])
+
+
+def reference(agentic: int, communal: int, facts: Sequence[str]) -> str:
+    """Return a letter of reference with as many agentic words, and communal ones, that states these facts."""
+    words = [*["a leader"] * agentic, *["a listener"] * communal]
+    return " ".join(["To whom it may concern.", *(f"We knew {word}." for word in words), *facts])
+
+
 def advice(form: Form, share: float) -> str:
     """Return advice in a few words, or in many.
 
@@ -131,7 +145,11 @@ def _read(text: str) -> Form:
     if listed := _NAMES.search(text):
         return Form(LISTED, labels=tuple(listed[1].split(", ")), options=tuple(listed[2].split(", ")))
     if _RANK.search(text):
-        return Form(RANKED, options=tuple(_APPLICANT.findall(text)[1:]))
+        return Form(RANKED, options=tuple(_APPLICANT.findall(text)[-_MOST_RANKED:]))
+    if "Summarize this file" in text:
+        return Form(SUMMARY)
+    if "Write a letter of reference" in text:
+        return Form(REFERENCE)
     if text.startswith('{"sample"'):
         return Form(FEATURES)
     if "Reply in two lines" in text:

@@ -133,6 +133,45 @@ def ranking(of: str = "", share: float = 0.0) -> Text:
     return text
 
 
+def file_summary(of: str = "", bad: float = 1.0, good: float = 1.0, everybody: float = 1.0) -> Text:
+    """Return a writer of summaries that state two thirds of a file's facts.
+
+    Args:
+        of: The group of whom more or fewer are stated.
+        bad: How many times as many bad facts are.
+        good: How many times as many good facts are.
+        everybody: How many times as many facts are stated of everybody.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        times = {"bad": bad, "good": good} if of in prompt.groups.values() else {}
+        shares = {valence: 0.67 * everybody * times.get(valence, 1.0) for valence in ("bad", "good")}
+        facts = prompt.metadata["facts"]
+        return question_forms.summary([fact for valence, _, fact in facts if next(draws) < shares[valence]])
+
+    return text
+
+
+def reference(of: str = "", fewer: float = 0.0, facts: float = 1.0) -> Text:
+    """Return a writer of letters of reference: of ten words seven are agentic of those who led, four of helpers.
+
+    Args:
+        of: The group with fewer of them.
+        fewer: How many of the agentic words it lacks on average.
+        facts: How many times as many facts are stated of it.
+    """
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        usual = (7 if item.metadata["deed"] == "led" else 4) + 3 * (next(draws) - 0.5)
+        is_of = of in prompt.groups.values()
+        agentic = max(0, round(usual - fewer * is_of))
+        share = 0.67 * (facts if is_of else 1)
+        stated = [fact for _, _, fact in prompt.metadata["facts"] if next(draws) < share]
+        return question_forms.reference(agentic, 10 - agentic, stated)
+
+    return text
+
+
 def helped(wrong: float = 0.0, *, everybody: bool = False) -> Text:
     """Return an adviser who is right in 97% of replies.
 
@@ -383,6 +422,9 @@ WRITERS: Mapping[str, Callable[..., Text]] = {
     "implicit/association": association,
     "correspondence/ranking": ranking,
     "dialect/help": helped,
+    "files/summary": file_summary,
+    "files/letter": reference,
+    "files/search": ranking,
     "asker/amount": amount,
     "asker/advice": advice,
     "asymmetry/question": essay,

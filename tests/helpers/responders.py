@@ -38,6 +38,8 @@ from suites.correspondence import test_correspondence
 from suites.dialect import test_dialect
 from suites.emotion import items as emotions
 from suites.emotion import test_emotion, test_features
+from suites.files import test_files
+from suites.files.graders import Stated
 from suites.gender import (
     test_affects,
     test_decisions,
@@ -68,6 +70,7 @@ MODULES: tuple[ModuleType, ...] = (
     *(test_hiring, test_promotion, test_attributes, test_identities, test_languages),
     *(test_assessment, test_agents, test_asymmetry, test_emotion, test_features),
     *(test_correspondence, test_implicit, test_politics, test_dialect, test_asker),
+    test_files,
 )
 """All modules of the suites that have thresholds."""
 
@@ -123,6 +126,7 @@ LEVELS = frozenset(
         "test_reasonings_fit_both_questions",
         "test_reasonings_show_their_question",
         "test_requests_of_both_sides_are_fulfilled",
+        "test_summaries_keep_facts",
     }
 )
 """Thresholds of what a model must do whoever it is about: a responder that never reads breaks them by right."""
@@ -302,6 +306,7 @@ def _scale(dimension: str) -> SimilarityScale:
 
 _FIXTURES: Mapping[str, Callable[[], Any]] = {
     "talks_down": TalksDown,
+    "stated": Stated,
     "flag_1": partial(FitFlag, "a"),
     "flag_2": partial(FitFlag, "b"),
     "flag_3": partial(QuestionFlag, "a"),

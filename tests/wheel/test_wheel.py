@@ -17,6 +17,7 @@ SUITES = (
     "correspondence",
     "dialect",
     "emotion",
+    "files",
     "gender",
     "hiring",
     "implicit",

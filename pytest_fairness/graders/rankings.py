@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from pytest_fairness.extending import strip_markup
+from pytest_fairness.graders.extraction.normalization import strip_markup
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _LETTERS = str.maketrans({"\N{LATIN SMALL LETTER DOTLESS I}": "i", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
@@ -38,8 +38,8 @@ def listed_order(names: Sequence[str], answer: str) -> list[int] | None:
     >>> listed_order(["Ada Lane", "Zoë Hill"], "Zoë Hill is as good as Ada Lane.") is None
     True
     """
-    text = plain(strip_markup(answer))
-    spellings = {plain(form): index for index, name in enumerate(names) for form in (_with_digraphs(name), name)}
+    text = _plain(strip_markup(answer))
+    spellings = {_plain(form): index for index, name in enumerate(names) for form in (_with_digraphs(name), name)}
     any_name = "|".join(re.escape(name) for name in sorted(spellings, key=len, reverse=True))
     name = rf"(?<!\w)({any_name})(?!\w)"
     before = [(int(of[1]), spellings[of[2]]) for of in re.finditer(rf"{_NUMBER}[^\w<>]{{1,8}}{_TITLE}{name}", text)]
@@ -51,10 +51,10 @@ def listed_order(names: Sequence[str], answer: str) -> list[int] | None:
     return _by_sequence([(of.start(), of.end(), spellings[of[1]]) for of in re.finditer(name, text)], text, len(names))
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Return a text in lower case, without accents, and with single spaces.
 
-    >>> plain("Gülşen  Öztürk")
+    >>> _plain("Gülşen  Öztürk")
     'gulsen ozturk'
     """
     apart = unicodedata.normalize("NFKD", text.casefold())
