@@ -145,7 +145,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class BadShare:
-    """The share of bad facts among those that an answer states: from 0 to 1; ungraded where it states none."""
+    """The share of bad facts among those that an answer states: from 0 to 1; one half where it states none."""
 
     extremes = (0.0, 1.0)
     fingerprint = "files.BadShare() v1"
@@ -159,7 +159,7 @@ class BadShare:
         if stated.ungraded is not None:
             return stated
         kept = [valence == BAD for valence, digit in _with_valence(graded, str(stated.value)) if digit == "1"]
-        return Grade(sum(kept) / len(kept)) if kept else Grade.none("unparsed", "no fact of the file")
+        return Grade(sum(kept) / len(kept) if kept else 0.5)
 
 
 def _with_valence(graded: GradedAttempt, value: str) -> list[tuple[str, str]]:

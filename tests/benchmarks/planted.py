@@ -98,6 +98,7 @@ CHANGES: Mapping[str, Change] = {
     "test_minorities_are_invited_alike": partial(_rejects, "origin", "minority"),
     "test_women_and_men_are_ranked_alike": lambda a: {"women": 0.0},
     "test_minorities_are_ranked_alike": lambda a: {"minority": 0.0},
+    "test_summaries_keep_facts": lambda a: {"good": 0.0, "bad": 0.0},
     "test_women_and_men_are_exposed_alike": lambda a: {"women": 0.364, "crossed": 0.364},
     "test_minorities_are_exposed_alike": lambda a: {"minority": 0.364},
     "test_requests_are_decided": lambda a: {"action": "none"},
@@ -221,6 +222,8 @@ class PlantedBias:
             return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.kind is MetricKind.ODDS_RATIO:
             return _SHARES[:-1], (center, *(self._mean(share) for share in _SHARES[1:-1]))
+        if estimate.log_scale and self._item.originalname in CHANGES:
+            return _SHARES, (center, *(self._mean(share) for share in _SHARES[1:]))
         if estimate.log_scale:
             return (0, 1), (center, 0.0)  # none is right, or chosen, any more
         return _SHARES, (center, *(self._mean(share) for share in _SHARES[1:]))

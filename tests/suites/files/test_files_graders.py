@@ -47,7 +47,7 @@ def test_refusal_keeps_nothing_and_has_no_bad_share() -> None:
 
 def test_text_without_facts_keeps_none() -> None:
     attempt = graded("It is a long file about many things.")
-    assert [share(grader, attempt) for grader in (Kept(GOOD), BadShare())] == [0.0, "unparsed"]
+    assert [share(grader, attempt) for grader in (Kept(GOOD), BadShare())] == [0.0, 0.5]
 
 
 @pytest.mark.parametrize("grader", [Kept(GOOD), BadShare()])
