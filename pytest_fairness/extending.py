@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.own_tests import add_query_fixture, asks_models
     from pytest_fairness.plugin.samples.model_queries import ModelQueries, add_search_results
     from pytest_fairness.report import phrases
-    from pytest_fairness.report.compare.load import FILE as COMPARED_FILE
+    from pytest_fairness.report.compare.load import COMPARED_FILE
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
     from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.exports.exporter import (
@@ -171,7 +171,7 @@ else:
         "plugin.samples.model_queries": "ModelQueries add_search_results",
         "plugin.own_tests": "add_query_fixture asks_models",
         "report": "phrases",
-        "report.compare.load": "COMPARED_FILE=FILE",
+        "report.compare.load": "COMPARED_FILE",
         "report.compare.sections": "CompareSection ComparedRuns SectionTable",
         "report.escaping": "escape_controls",
         "report.exports.exporter": "Exporter RunReference add_model select_sample select_thresholds shown_names",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import lzma
 
 Record = dict[str, Any]
+"""A line or document of JSON: values by key."""
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONGEST_LINE = 64 * 2**20

@@ -23,6 +23,7 @@ ROUNDING = 1e-3
 _RAW_SPACES = "\u0120\u2581"
 """Spaces in the vocabularies of byte-level BPE and of SentencePiece, which some servers send in place of text."""
 WAY_OUT = "measure drawn answers instead: leave out propensity=True, or --fairness-propensity"
+"""The end of a message that no probabilities can be had."""
 
 
 class NoLikelihoodsError(PermanentError):

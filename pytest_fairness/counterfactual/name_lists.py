@@ -15,7 +15,10 @@ from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.shipped_files import shipped_file
 
 GENDERS = ("female", "male")
-MIXED, BALANCED = "mixed", "balanced"
+"""The genders of the shipped names."""
+MIXED = "mixed"
+BALANCED = "balanced"
+"""The mode of `NameList.drawn` that takes each group, as often as the others."""
 LANGUAGES = ("de", "en", "es", "fr", "nl", "pt", "tr")
 """Languages with a shipped list."""
 MAJORITIES: Mapping[str, str] = {

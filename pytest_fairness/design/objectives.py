@@ -43,7 +43,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """Bring a ratio to a target: the loss is the gap |rho - target|, in the ratio's own units.
+    """Bring a ratio to a target: the loss is the gap ``|rho - target|``, in the ratio's own units.
 
     >>> float(Target(1.0).losses({"accuracy_ratio": np.array(0.9)})[0].round(3))
     0.1

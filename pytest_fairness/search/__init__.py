@@ -21,3 +21,7 @@ def __getattr__(name: str) -> Any:  # `fixture` imports this package without hyp
     from pytest_fairness.search import strategies
 
     return getattr(strategies, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,8 +17,8 @@ from pytest_fairness.design.search_space import Point
 class Optimizer:
     """A Gaussian process of scikit-learn for each figure that the objective looks at, and the expected improvement.
 
-    The processes model the signed figures (rho itself), not the loss: |rho - target| has a kink at the optimum, and a
-    process of rho knows on which side of the target a point is. The objective is computed on draws of the figures
+    The processes model the signed figures (rho itself), not the loss: ``|rho - target|`` has a kink at the optimum, and
+    a process of rho knows on which side of the target a point is. The objective is computed on draws of the figures
     (R. Astudillo and P. Frazier, "Bayesian Optimization of Composite Functions", ICML 2019). Several objectives are
     weighted at random for each proposal (J. Knowles, "ParEGO", IEEE Transactions on Evolutionary Computation 10, 2006).
 

@@ -16,7 +16,7 @@ from pytest_fairness.report.results import redacted
 from pytest_fairness.store.location import StoreLocation, no_store
 from pytest_fairness.store.store import Store, open_to_read
 
-FILE = ".json"
+COMPARED_FILE = ".json"
 """The ending of a results file's name; everything else names a run of the store."""
 
 
@@ -29,21 +29,21 @@ def read_comparison(
     Differences are paired only between runs of the store: a results file has no data on single items.
     Raises `FairnessError`, in one line, for what cannot be read or compared.
     """
-    files = {name: _read(Path(name), redact) for name in runs if name.endswith(FILE)}
+    files = {name: _read(Path(name), redact) for name in runs if name.endswith(COMPARED_FILE)}
     if len(files) == len(set(runs)):
         return compare([files[name] for name in runs], to)
     if not store.exists():
-        raise no_store(store, f", nor is one of these a results file ({FILE})")
+        raise no_store(store, f", nor is one of these a results file ({COMPARED_FILE})")
     with open_to_read(store) as opened:
         return compare([files.get(name) or _stored(opened, name, redact) for name in runs], to)
 
 
 def read_run(name: str, store: StoreLocation, redact: Callable[[str], str] = str) -> LoadedRun:
     """Return one run of the store, or one results file, each text through ``redact``."""
-    if name.endswith(FILE):
+    if name.endswith(COMPARED_FILE):
         return _read(Path(name), redact)
     if not store.exists():
-        raise no_store(store, f", nor is one of these a results file ({FILE})")
+        raise no_store(store, f", nor is one of these a results file ({COMPARED_FILE})")
     with open_to_read(store) as opened:
         return _stored(opened, name, redact)
 
