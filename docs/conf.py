@@ -64,6 +64,16 @@ html_theme_options = {
 }
 
 
+FROM_DISK = """
+if (location.protocol == "file:") {
+  delete DOCUMENTATION_OPTIONS.theme_switcher_json_url;
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  document.head.insertAdjacentHTML("beforeend", "<style>.version-switcher__container { display: none }</style>");
+}
+"""
+"""What a page may not read where it is opened from disk: the list of versions, and the pages that a search finds."""
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions below to the build."""
     app.add_lexer("csv", TextLexer)
@@ -76,10 +86,7 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", list_parameters)
     app.connect("build-finished", write_llms_txt)
     app.connect("build-finished", write_versions)
-    # A page from disk may not read the list of versions.
-    app.add_js_file(
-        None, body="if (location.protocol == 'file:') delete DOCUMENTATION_OPTIONS.theme_switcher_json_url;"
-    )
+    app.add_js_file(None, body=FROM_DISK, priority=900)
 
 
 class CommandHelp(Directive):

@@ -98,7 +98,7 @@ def test_pages_serve_everybody(site: Path, browser: Browser) -> None:
     page.on("request", lambda sent: None if sent.url.startswith("file:") else wrong.append(sent.url))
     for name in ("docs/index", "docs/reference", "docs/verdicts", "docs/api/tables"):
         page.goto((site / __version__ / f"{name}.html").as_uri())
-        check_accessibility(page)
+        check_accessibility(page, reload=True)
     page.keyboard.press("Control+k")
     page.keyboard.type("odds_ratio")
     page.wait_for_selector("#search-results a[href*='Measured.odds_ratio']")
