@@ -93,12 +93,14 @@ def test_pages_lead_to_each_other_without_network(site: Path) -> None:
 @pytest.mark.slow
 def test_pages_serve_everybody(site: Path, browser: Browser) -> None:
     page = browser.new_context(bypass_csp=True).new_page()
+    for name in ("docs/index", "docs/reference", "docs/api/tables", "docs/verdicts"):
+        page.goto((site / __version__ / f"{name}.html").as_uri())
+        check_accessibility(page, reload=True)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("request", lambda sent: None if sent.url.startswith("file:") else wrong.append(sent.url))
-    for name in ("docs/index", "docs/reference", "docs/verdicts", "docs/api/tables"):
-        page.goto((site / __version__ / f"{name}.html").as_uri())
-        check_accessibility(page, reload=True)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.reload()
     page.keyboard.press("Control+k")
     page.keyboard.type("odds_ratio")
     page.wait_for_selector("#search-results a[href*='Measured.odds_ratio']")
