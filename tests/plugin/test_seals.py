@@ -12,8 +12,9 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.seal_results import SEAL
 from pytest_fairness.core.seals import Seal, SealedProbe, SealedThreshold, read_seal, seal_text
 from pytest_fairness.core.source_digests import source_digest
+from pytest_fairness.plugin.output.outcomes import UNDECIDED_CODE
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, shown, unwrapped
+from tests.helpers.project import Project, every_mode, shown, unwrapped, with_workers
 
 RATIO = project_sources.RATIO
 FAIR = project_sources.threshold(f"assert LOW <= {RATIO} <= 1.6", name="test_ratio")
@@ -133,11 +134,40 @@ def test_file_that_is_not_run_is_not_judged(project: Project) -> None:
     other = source.replace("def test_r", "def test_other_r")
     project.write(test_other=other)
     seal(project)
-    assert run(project, "test_hiring.py").ret == 0
+    result = run(project, "test_hiring.py")
+    assert result.ret == UNDECIDED_CODE
+    assert f"not judged under {SEAL}: 2 thresholds: run all of them to pass" in unwrapped(result)
     (line,) = project.results()["release"]
     assert (line["verdict"], line["fair"], sum(line["not_judged"].values())) == ("undecided", 2, 2)
     (project.path / "test_other.py").unlink()
     assert run(project).ret != 0
+
+
+@pytest.mark.slow
+@with_workers
+def test_sealed_threshold_that_is_left_out_is_no_pass(project: Project) -> None:
+    write(project)
+    assert run(project, "-k", "ratio").ret == 0  # without a seal
+    seal(project)
+    assert run(project, "-k", "ratio").ret == UNDECIDED_CODE
+    assert run(project).ret == 0
+
+
+def test_code_of_a_parameter_is_sealed(project: Project) -> None:
+    compared = 'assert measured.metric(total, hired="hired", span=(0, 99)) >= 3'
+    parametrize = "@pytest.mark.parametrize('total', [hired])"
+    test = project_sources.threshold(compared, name="test_total", marks=parametrize)
+    test = f"def hired(s):\n    return s.hired\n\n\n{test.replace('(measured)', '(measured, total)')}"
+    source = project_sources.suite(test, people=project_sources.items())
+    project.write(test_hiring=source)
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = -p no:randomly\n", encoding="utf-8")
+    seal(project)
+    project.write(test_hiring=source.replace("return s.hired", "return s.hired + 1"))
+    assert run(project).ret != 0
+    (row,) = project.rows()
+    assert row["verdict"] == "invalid"
+    (difference,) = row["seal"]["differences"]
+    assert difference.startswith("code: ")
 
 
 def parts(**changes: object) -> tuple[SealedThreshold, SealedProbe]:

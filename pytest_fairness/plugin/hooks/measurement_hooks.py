@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.garbage_collection import MANY_TESTS, search_rarely
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.core.seal_results import SEAL
 from pytest_fairness.plugin.collection.declarative import BrokenDeclaration
 from pytest_fairness.plugin.compat import share_location
 from pytest_fairness.plugin.config.settings import secret_redactor
@@ -62,6 +64,8 @@ class MeasurementHooks:
         """A threshold whose verdict another plugin hides."""
         self._is_empty = False
         """Whether the session names a model and has no test."""
+        self._unjudged = 0
+        """The thresholds of the results that were not judged."""
 
     def pytest_sessionstart(self) -> None:
         """Empty the results file of an earlier run that this call names: a session may end without its last hooks."""
@@ -204,7 +208,8 @@ class MeasurementHooks:
         It is 1 if another plugin has hidden what a threshold's test concludes, whatever the other tests conclude.
 
         A session without any test is no pass either, where the call names a model: plugins that leave out the tests
-        of unchanged files end it so, and a model changes without them.
+        of unchanged files end it so, and a model changes without them. Nor is a run under a seal a pass that has not
+        judged every threshold: who seals a threshold cannot leave it out.
         """
         state = self._state
         is_over = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)  # and no pytest.exit
@@ -214,6 +219,10 @@ class MeasurementHooks:
         self._is_empty = self._lacks_tests(session)
         if self._is_empty:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        if self._unjudged and session.exitstatus == pytest.ExitCode.OK and self._fairness.seal is not None:
+            unjudged = f"not judged under {SEAL}: {counted(self._unjudged, 'threshold')}: run all of them to pass"
+            state.problem = f"{state.problem}; {unjudged}" if state.problem else unjudged
+            session.exitstatus = UNDECIDED_CODE
         if self._hidden and is_over and not state.is_refused:
             hidden = (
                 f"{self._hidden}: a conftest.py or another plugin keeps it from running, or changes its report; "
@@ -260,6 +269,7 @@ class MeasurementHooks:
         metadata = outputs.collect_metadata(self._fairness, state.started, has_run=has_run)
         rows = state.outcomes.rows(reported, stopped=state.is_stopped)
         self._hidden = self._find_hidden(expected, rows)
+        self._unjudged = 0 if settings.shard else sum(row.verdict == NOT_JUDGED for row in rows)
         totals, searches = state.outcomes.totals(rows), state.outcomes.searches
         has_judged = any(row.verdict != NOT_JUDGED for row in rows) or bool(searches)
         has_measured = has_judged or totals["attempts"] or any(reason_of(row) != NOT_SELECTED for row in rows)

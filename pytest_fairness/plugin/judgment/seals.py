@@ -49,7 +49,9 @@ def record_code(items: Iterable[pytest.Item]) -> None:
             names = inspect.signature(item.function).parameters.keys() - {"measured", "model", "baseline"}
             fixtures, of_model = visible_fixtures(item, sorted(names)), visible_fixtures(item, ["model"])
             functions = [fixture.func for name, fixture in sorted(fixtures.items()) if name not in of_model]
-            item.stash[_CODE] = source_digest([item.function, *functions])
+            callspec = getattr(item, "callspec", None)
+            parameters = [] if callspec is None else [value for value in callspec.params.values() if callable(value)]
+            item.stash[_CODE] = source_digest([item.function, *functions, *parameters])
 
 
 def under_seal(item: pytest.Function, judgment: Judgment, measured: LazyMeasured) -> Judgment:
