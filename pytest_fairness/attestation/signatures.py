@@ -31,6 +31,7 @@ def read_private_key(path: Path) -> PrivateKey:
     """
     content = _read(path)
     try:
+        from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
         raise FairnessError(f"signatures need the package cryptography: {_EXTRA}") from None
@@ -38,7 +39,9 @@ def read_private_key(path: Path) -> PrivateKey:
         key: Any = load_pem_private_key(content, None)
     except (ValueError, TypeError):  # it is malformed, or encrypted
         raise FairnessError(f"{path} is no private key without a password: name {_KINDS}") from None
-    if not _is_supported(key.public_key()):
+    except UnsupportedAlgorithm:  # a curve that the library does not have
+        key = None
+    if key is None or not _is_supported(key.public_key()):
         raise FairnessError(f"{path} is a key of another kind: name {_KINDS}")
     return key  # type: ignore[no-any-return]  # of a supported kind
 
@@ -51,6 +54,7 @@ def read_public_key(path: Path) -> PublicKey:
     """
     content = _read(path)
     try:
+        from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
     except ImportError:
         raise FairnessError(f"signatures need the package cryptography: {_EXTRA}") from None
@@ -60,6 +64,8 @@ def read_public_key(path: Path) -> PublicKey:
         raise FairnessError(
             f"{path} is no public key: name {_KINDS}, and `openssl pkey -pubout` its public part"
         ) from None
+    except UnsupportedAlgorithm:  # a curve that the library does not have
+        key = None
     if not _is_supported(key):
         raise FairnessError(f"{path} is a key of another kind: name {_KINDS}")
     return key  # type: ignore[no-any-return]  # of a supported kind

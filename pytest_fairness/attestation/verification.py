@@ -84,10 +84,10 @@ def verify_bundle(folder: Path, signer: Signer, required: Seal | None = None) ->
     predicate = _mapping(statement.get("predicate"))
     facts = _mapping(predicate.get("fairness"))
     signed = _subjects(statement)
-    for name in sorted({*signed, *files}):
+    for name in sorted({RESULTS, ANSWERS, *signed, *files}):
         if name not in files:
             if name in (RESULTS, ANSWERS, SEAL):
-                problems.append(f"{name}: it was signed, and is missing")
+                problems.append(f"{name}: it {'was signed, and ' * (name in signed)}is missing")
         elif signed.get(name) != file_digest(files[name]):
             problems += _changes(name, files[name], facts, is_signed=name in signed)
     content, check.results = _read_results(files.get(RESULTS), problems)
@@ -100,13 +100,15 @@ def verify_bundle(folder: Path, signer: Signer, required: Seal | None = None) ->
     if check.results is not None:
         sealed = sealed_digests(seal) if seal is not None else {}
         expected = make_test_result(check.results, content, files, check.tree, sealed)
-        problems += _predicate_differences(f"{STATEMENT}.json", predicate, expected)
+        if statement:
+            problems += _predicate_differences(f"{STATEMENT}.json", predicate, expected)
         problems += verdict_problems(check.results, seal)
         if any((folder / name).exists() for name in (f"{DRAFT}.json", f"{DRAFT}.sigstore.json")):
             draft = _parse_statement(_signed_payload(folder, DRAFT, signer, problems), EVAL_RESULT, DRAFT, problems)
             digest = file_digest(files[SEAL]) if SEAL in files else ""
             claimed = make_eval_result(check.results, check.tree, digest)
-            problems += _predicate_differences(f"{DRAFT}.json", _mapping(draft.get("predicate")), claimed)
+            if draft:
+                problems += _predicate_differences(f"{DRAFT}.json", _mapping(draft.get("predicate")), claimed)
             if draft and _subjects(draft) != _subjects({"subject": _own_subjects(files)}):
                 problems.append(f"{DRAFT}.json: its subjects are other files")
     check.problems = list(dict.fromkeys(problems))
@@ -265,8 +267,8 @@ def _read_results(content: bytes | None, problems: list[str]) -> tuple[dict[str,
         return parsed, read_results(parsed, RESULTS)
     except FairnessError as error:
         problems.append(str(error))
-    except (ValueError, RecursionError):  # which the change has named
-        pass
+    except (ValueError, RecursionError) as error:
+        problems.append(f"{RESULTS}: not valid JSON: {error}")
     return {}, None
 
 
@@ -282,12 +284,11 @@ def _read_seal(folder: Path, files: Mapping[str, bytes], problems: list[str]) ->
 
 def _predicate_differences(where: str, signed: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths at which a predicate says something else than the files of the bundle."""
-    if signed:
-        paths = list(_paths(signed, expected, ""))
-        for path in paths[:MOST_PLACES]:
-            yield f"{where}: {path} does not fit the files"
-        if len(paths) > MOST_PLACES:
-            yield f"{where}: {len(paths) - MOST_PLACES} more places"
+    paths = list(_paths(signed, expected, ""))
+    for path in paths[:MOST_PLACES]:
+        yield f"{where}: {path} does not fit the files"
+    if len(paths) > MOST_PLACES:
+        yield f"{where}: {len(paths) - MOST_PLACES} more places"
 
 
 def _paths(first: Any, second: Any, path: str) -> Iterator[str]:
@@ -320,6 +321,10 @@ def verdict_problems(results: RunResults, seal: Seal | None) -> Iterator[str]:
     for index, row in enumerate(results.thresholds):
         if row.verdict == "fair" and (problem := _fair_problem(row, seal)):
             yield f"{RESULTS}: thresholds[{index}] {row.id} is fair, and {problem}"
+        if row.outcome == "accepted" and (row.accepted is None or row.accepted.state != "accepted"):
+            yield f"{RESULTS}: thresholds[{index}] {row.id} is accepted, and by no entry that covers its verdict"
+    for model in sorted({row.model for row in results.thresholds} - {line.model for line in results.release} - {""}):
+        yield f"{RESULTS}: release of {model} is missing"
     for line in results.release:
         rows = [row for row in results.thresholds if row.model in (line.model, "")]
         counts = {state: sum(row.verdict == state for row in rows) for state in line.counts}
@@ -328,14 +333,25 @@ def verdict_problems(results: RunResults, seal: Seal | None) -> Iterator[str]:
         if line.verdict == "fair" and counts["fair"] != len(rows):
             yield f"{RESULTS}: release of {line.model} is fair, and {len(rows) - counts['fair']} thresholds are not"
     if seal is not None:
-        judged = {_sealed_name(row.id) for row in results.thresholds}
-        for name, entry in seal.thresholds.items():
-            if name.partition("[")[0] not in judged:
-                yield f"{RESULTS}: {name} is sealed ({entry.where}), and has no row"
+        yield from _missing_rows(results.thresholds, seal)
 
 
-def _sealed_name(test: str) -> str:
-    return test.partition("[")[0]
+def _missing_rows(rows: Sequence[ThresholdResult], seal: Seal) -> Iterator[str]:
+    """Yield the tests that have fewer rows, on one of their models, than the seal has sets of parameters."""
+    places: dict[str, list[str]] = {}
+    for name, entry in seal.thresholds.items():
+        places.setdefault(_test_of(name), []).append(entry.where)
+    for test, sealed in places.items():
+        models = [row.model for row in rows if _test_of(row.id) == test]
+        # A row of a test that was not run may have no model: it stands for all.
+        number = min((sum(other in (model, "") for other in models) for model in models), default=0)
+        if number < len(sealed):
+            has = f"{counted(number, 'row')} for {len(sealed)} sets of parameters" if number else "no row"
+            yield f"{RESULTS}: {test} is sealed ({sealed[0]}), and has {has}"
+
+
+def _test_of(name: str) -> str:
+    return name.partition("[")[0]
 
 
 def _fair_problem(row: ThresholdResult, seal: Seal | None) -> str:

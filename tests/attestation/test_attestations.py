@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,13 +26,21 @@ from securesystemslib.signer._key import SSlibKey
 from pytest_fairness.attestation.bundles import answer_lines, line_problem
 from pytest_fairness.attestation.merkle import BLOCK, block_roots, tree_root
 from pytest_fairness.attestation.signatures import read_private_key, read_public_key, sign_statement
-from pytest_fairness.attestation.verification import Signer, verify_bundle
+from pytest_fairness.attestation.verification import Signer, verdict_problems, verify_bundle
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.seal_results import SEAL
-from pytest_fairness.core.seals import read_seal
+from pytest_fairness.core.seals import Seal, SealedThreshold, read_seal
+from pytest_fairness.extending import read_results
 from tests.helpers import report_views, signed_bundles
 
+UNSUPPORTED = """\
+-----BEGIN PUBLIC KEY-----
+ME4wEAYHKoZIzj0CAQYFK4EEACADOgAEDu7qRKDQuxcDGXsUyeQSQXn34cgdFDL6
+icMgqmz4SoO0PL8xLn8yKGbbVe48o9mlUCYPGIX0pus=
+-----END PUBLIC KEY-----
+"""
+"""A public key on the curve secp224k1."""
 OTHERS = Path(__file__).parents[2] / ".venv-others"
 
 
@@ -127,6 +136,57 @@ def test_edits_by_the_signer_do_not_hide_a_verdict(folder: Path, bundle: Path) -
     named = problems(folder, bundle)
     assert any("is fair, and its interval 0.75 to 0.95 is not inside 0.8 to 1.2" in problem for problem in named)
     assert any("release of simulated:model counts" in problem for problem in named)
+
+
+def test_omissions_of_a_dishonest_signer_are_named(folder: Path, bundle: Path) -> None:
+    key, signer = folder / "private.pem", Signer(read_public_key(folder / "public.pem"))
+    for draft in bundle.glob("eval-result*"):
+        draft.unlink()
+    original = json.loads((bundle / "results.json").read_text("utf-8"))
+    signed_bundles.sign_again(bundle, key, original)
+    assert verify_bundle(bundle, signer).problems == []
+    fair, accepted = original["thresholds"]
+    signed_bundles.sign_again(bundle, key, {**original, "release": []})
+    assert verify_bundle(bundle, signer).problems == ["results.json: release of simulated:model is missing"]
+    expired = {**accepted, "accepted": {**accepted["accepted"], "state": "expired"}}
+    signed_bundles.sign_again(bundle, key, {**original, "thresholds": [fair, expired]})
+    (problem,) = verify_bundle(bundle, signer).problems
+    assert problem.endswith("test_other is accepted, and by no entry that covers its verdict")
+
+
+def test_lost_row_of_a_parametrized_threshold_is_named(bundle: Path) -> None:
+    results = read_results(json.loads((bundle / "results.json").read_text("utf-8")), "results.json")
+    row, _ = results.thresholds
+    entries = [SealedThreshold(id=f"{row.id}[group={name}]", title="t", probe="p", where="s:4") for name in "ab"]
+    seal = Seal({}, {entry.id: entry for entry in entries}, digest=row.seal.digest if row.seal else "")
+    both = [replace(row, id=f"{row.id}[{name}]") for name in "ab"]
+    lines = [replace(results.release[0], fair=2, undecided=0)]
+    assert list(verdict_problems(replace(results, thresholds=both, release=lines), seal)) == []
+    lines = [replace(results.release[0], fair=1, undecided=0)]
+    (problem,) = verdict_problems(replace(results, thresholds=both[:1], release=lines), seal)
+    assert problem == f"results.json: {row.id} is sealed (s:4), and has 1 row for 2 sets of parameters"
+
+
+def test_signed_statement_about_nothing_is_refused(folder: Path, bundle: Path) -> None:
+    key, signer = folder / "private.pem", Signer(read_public_key(folder / "public.pem"))
+    content = payload(bundle)
+    for draft in bundle.glob("eval-result*"):
+        draft.unlink()
+    signed_bundles.sign_payload(bundle, key, json.dumps({**content, "predicate": {}}).encode())
+    assert "attestation.json: result does not fit the files" in verify_bundle(bundle, signer).problems
+    for name in ("results.json", "answers.jsonl", SEAL):
+        (bundle / name).unlink()
+    for empty in (b"", json.dumps({**content, "predicate": {}, "subject": []}).encode()):
+        signed_bundles.sign_payload(bundle, key, empty)
+        named = ["answers.jsonl: it is missing", "results.json: it is missing"]
+        assert verify_bundle(bundle, signer).problems == named
+
+
+def test_key_on_an_unsupported_curve_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "public.pem"
+    path.write_text(UNSUPPORTED, encoding="utf-8")
+    with pytest.raises(FairnessError, match="is a key of another kind"):
+        read_public_key(path)
 
 
 def test_run_under_another_seal_is_not_verified(folder: Path, bundle: Path, tmp_path: Path) -> None:

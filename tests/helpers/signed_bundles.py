@@ -13,10 +13,15 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pytest_fairness.attestation.attestations import AttestationExport
+from pytest_fairness.attestation.bundles import ANSWERS, RESULTS, AnswerTree
+from pytest_fairness.attestation.signatures import envelope_text, read_private_key, sign_statement
+from pytest_fairness.attestation.statements import TEST_RESULT, bundle_subjects, make_statement, make_test_result
+from pytest_fairness.attestation.verification import sealed_digests
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.seal_results import SEAL
 from pytest_fairness.core.seals import SealedProbe, SealedThreshold, read_seal, seal_text
+from pytest_fairness.extending import read_results
 from pytest_fairness.report.exports.exporter import RunReference
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers import report_views
@@ -69,9 +74,12 @@ def export(
     seal = read_seal(path)
     assert seal is not None
     sealed: dict[str, Any] = {"seal": {"digest": seal.digest, "differences": []}}
+    other = "test_hiring.py::test_other"
+    entry = {"threshold": other, "title": "other", "model": report_views.MODEL, "verdict": "undecided"}
+    accepted = {**entry, "reason": "too few", "by": "Ada", "until": "2026-02-01", "state": "accepted"}
     rows = [
         report_views.row(**sealed),
-        report_views.row("undecided", id="test_hiring.py::test_other", threshold="other", outcome="accepted", **sealed),
+        report_views.row("undecided", id=other, threshold="other", outcome="accepted", accepted=accepted, **sealed),
     ]
     view = report_views.view(rows, samples=[sample(items)])
     object.__setattr__(view.results.run, "id", run)
@@ -83,6 +91,22 @@ def export(
     out = folder / run
     exporter.export(RunReference("latest", lambda: view), out, arguments)
     return out
+
+
+def sign_again(bundle: Path, key: Path, content: Any) -> None:
+    """Write other results into a bundle, and sign it as its signer could."""
+    (bundle / RESULTS).write_text(json.dumps(content), encoding="utf-8")
+    files = {name: (bundle / name).read_bytes() for name in (RESULTS, ANSWERS, SEAL)}
+    seal, tree = read_seal(bundle / SEAL), AnswerTree.of(files[ANSWERS].decode().splitlines())
+    assert seal is not None
+    predicate = make_test_result(read_results(content, RESULTS), content, files, tree, sealed_digests(seal))
+    sign_payload(bundle, key, make_statement(TEST_RESULT, bundle_subjects(files), predicate))
+
+
+def sign_payload(bundle: Path, key: Path, payload: bytes) -> None:
+    """Write a signed payload as the statement of a bundle."""
+    text = envelope_text(sign_statement(payload, read_private_key(key)))
+    (bundle / "attestation.json").write_text(text, encoding="utf-8")
 
 
 def edit(bundle: Path, older: Path, kind: str, random: Random) -> str:
