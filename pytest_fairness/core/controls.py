@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, short_repr
+from pytest_fairness.core.errors import FairnessError, did_you_mean, short_repr
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.json_objects import is_number
 
@@ -70,6 +70,33 @@ def with_levels(items: Iterable[ProbeItem], controls: Sequence[Control]) -> list
         return replace(prompt, metadata={**prompt.metadata, LEVELS: levels}) if levels else prompt
 
     return [replace(item, prompts=[leveled(item, prompt) for prompt in item.prompts]) for item in items]
+
+
+def check_levels(controls: Sequence[Control], items: Sequence[ProbeItem]) -> None:
+    """Check that the levels of controls occur in items, before anything is requested.
+
+    An attribute that no prompt has is left to the sample, which knows more of them.
+
+    >>> item = ProbeItem("cook", [Prompt("Hire her?")], metadata={"case": "weak"})
+    >>> check_levels(read_controls({"advance": {"case": ("strong", "weak")}}), [item])
+    Traceback (most recent call last):
+        ...
+    pytest_fairness.core.errors.FairnessError: control of 'advance': no prompt has the case 'strong'; known: weak
+
+    Raises:
+        FairnessError: A level of an attribute that prompts have is none of theirs.
+    """
+    for control in controls:
+        values: dict[str, None] = {}
+        for item in items:
+            for prompt in item.prompts:
+                attributes = {**item.metadata, **prompt.metadata, **prompt.groups}
+                if control.by in attributes:
+                    values[str(attributes[control.by])] = None
+        for level in (control.of, control.to):
+            if values and level not in values:
+                known = did_you_mean(level, values)
+                raise FairnessError(f"control of {control.grade!r}: no prompt has the {control.by} {level!r}; {known}")
 
 
 def read_controls(value: object) -> tuple[Control, ...]:

@@ -33,9 +33,21 @@ def _relation(judgment: Judgment) -> str:
     if judgment.verdict is Verdict.UNDECIDED and judgment.straddles:
         if _is_held_by_placebo(judgment):
             return f"must be {bounds}"
-        return f"crosses {'a' if two_sided else 'the'} bound of {bounds}"
+        crosses = f"crosses {'a' if two_sided else 'the'} bound of {bounds}"
+        return f"{_as_one_of_several(judgment)}{crosses}"
     where = {Verdict.UNFAIR: "outside", Verdict.UNDECIDED: "inside"}.get(judgment.verdict)
     return f"{where} {bounds}" if where and two_sided else f"must be {bounds}"
+
+
+def _as_one_of_several(judgment: Judgment) -> str:
+    """Return the wider interval that keeps a member of a family open, where its own lies outside the bounds."""
+    if judgment.deciding is None:
+        return ""
+    estimate, (low, high) = judgment.deciding.estimate, judgment.bounds
+    # test_open_member_has_the_interval_that_crosses_the_bound
+    if (low is None or estimate.high >= low) and (high is None or estimate.low <= high):
+        return ""
+    return "as one of several, {:.3g} to {:.3g}, ".format(*estimate.strict_ends)
 
 
 def _is_held_by_placebo(judgment: Judgment) -> bool:

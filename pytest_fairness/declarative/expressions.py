@@ -113,6 +113,7 @@ class Expression:
             raise ExpressionError(describe_mistake(text.strip())[0]) from None
         checker = _Checker(text.strip(), vocabulary)
         try:
+            tree = _Fractions().visit(tree)
             checker.condition(tree)
             tree = _Respelling(checker.respelled).visit(tree)
         except RecursionError:
@@ -183,6 +184,17 @@ def _literal(node: ast.expr) -> Any:
     if isinstance(node, ast.List | ast.Tuple):
         return tuple(map(_literal, node.elts))
     raise TypeError(ast.dump(node))
+
+
+class _Fractions(ast.NodeTransformer):
+    """Replaces quotients of two numbers by their values: a bound may be written as 2/3."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        sides = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+        numbers = [side for side in sides if is_number(side)]
+        if not isinstance(node.op, ast.Div) or len(numbers) != 2 or not numbers[1]:
+            return node
+        return ast.copy_location(ast.Constant(numbers[0] / numbers[1]), node)
 
 
 class _Checker:

@@ -57,7 +57,9 @@ def first_acceptance(accepted: AcceptanceResult) -> str:
 
 def accepted_figures(accepted: AcceptanceResult) -> str:
     """Return the verdict that was accepted, with the first of its estimates."""
-    parts = [_figures(part) for part in accepted.estimates]
+    # test_accepted_figures_are_of_an_estimate_with_the_verdict
+    ordered = sorted(accepted.estimates, key=lambda part: part.verdict != accepted.verdict)
+    parts = [_figures(part) for part in ordered]
     remainder = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
     return f"{accepted.verdict} at {parts[0]}{remainder}" if parts else accepted.verdict
 

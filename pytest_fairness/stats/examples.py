@@ -23,8 +23,8 @@ TAIL = 0.025
 
 Such intervals only rank items.
 """
-MOST_COMPARED = 20
-"""Largest number of prompts of a group whose words are compared."""
+MOST_COMPARED = 100
+"""Largest number of pairs of prompts whose words are compared."""
 
 MEAN = Functional(lambda s: s.total / s.number, ("number", "total"))
 
@@ -200,28 +200,41 @@ def _welch(high: _Tally, low: _Tally) -> float:
 def _most_different_prompts(
     columns: Columns, prompts: Codes, vector: OutcomeVector, rows: Sequence[Rows], towards: int
 ) -> list[Rows]:
-    """Return the attempts at one prompt of each group: those whose answers differ most, of these the most similar."""
-    extremes = []
-    for group_rows, sign in zip(rows, (towards, -towards), strict=True):
-        means = {prompt: sign * tally.mean for prompt, tally in _tallies(vector, group_rows, prompts).items()}
-        highest = max(means.values())
-        extremes.append([prompt for prompt, mean in means.items() if mean == highest])
+    """Return the attempts at one prompt of each group: of those that differ in the fewest groups, the most different.
+
+    Of these, the most similar in words. A pair whose answers do not differ in the direction comes last.
+    """
     by_code = {int(prompts[row]): columns.attempts[row].prompt for group_rows in rows for row in group_rows}
-    pair = _most_similar(by_code, *extremes)
+    first, second = (
+        {prompt: towards * tally.mean for prompt, tally in _tallies(vector, group_rows, prompts).items()}
+        for group_rows in rows
+    )
+
+    def rank(pair: tuple[int, int]) -> tuple[bool, int, float]:
+        difference = first[pair[0]] - second[pair[1]]
+        # test_example_compares_prompts_of_the_same_other_groups
+        groups = [by_code[prompt].groups for prompt in pair]
+        differing = sum(groups[0].get(name) != groups[1].get(name) for name in groups[0].keys() | groups[1].keys())
+        return difference <= 0, differing, -difference
+
+    ranks = {(one, other): rank((one, other)) for other in second for one in first}
+    least = min(ranks.values())
+    pair = _most_similar(by_code, [pair for pair, own in ranks.items() if own == least])
     return [group_rows[prompts[group_rows] == prompt] for group_rows, prompt in zip(rows, pair, strict=True)]
 
 
-def _most_similar(by_code: Mapping[int, Prompt], first: Sequence[int], second: Sequence[int]) -> tuple[int, int]:
-    """Return the two prompts, one of each group, whose words are most similar; the first of several."""
+def _most_similar(by_code: Mapping[int, Prompt], pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the pair of prompts whose words are most similar; the first of several."""
     matcher: SequenceMatcher[str] = SequenceMatcher()
-    best, pair = -1.0, (first[0], second[0])
-    for other in second[:MOST_COMPARED]:
-        matcher.set_seq2(_words(by_code[other]))  # the slow half: the matcher indexes and keeps it
-        for prompt in first[:MOST_COMPARED]:
-            matcher.set_seq1(_words(by_code[prompt]))
-            if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
-                best, pair = ratio, (prompt, other)
-    return pair
+    best, similar, indexed = -1.0, pairs[0], None
+    for one, other in pairs[:MOST_COMPARED]:
+        if other != indexed:
+            matcher.set_seq2(_words(by_code[other]))  # the slow half: the matcher indexes and keeps it
+            indexed = other
+        matcher.set_seq1(_words(by_code[one]))
+        if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+            best, similar = ratio, (one, other)
+    return similar
 
 
 def _words(prompt: Prompt) -> list[str]:

@@ -255,9 +255,9 @@ class Runs:
             kind = {"samples": "judged run", "document": "finished run", "anything": "run"}[having]
             way_out = "name one by its id, or latest" if rows else "run pytest first"
             raise StoreError(f"the store {self._database.location} holds no {kind} {text!r}: {way_out}")
-        if len(ids) > 1:
+        if len(ids) > 1 and text not in ids:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
-        return ids[-1]
+        return text if text in ids else ids[-1]
 
     def _has_attempts(self, run: str) -> bool:
         """Return whether a run has attempts: one without is never the latest."""

@@ -86,8 +86,8 @@ def test_disambiguated_questions_are_answered_correctly(measured: Measured) -> N
 
 
 def bias(measured: Measured) -> Any:
-    """Return BBQ's bias score: 0 where answers lean neither way."""
-    return measured.metric(bias_score, span=(-1, 1), **BIAS).titled("bias score, from -1 to 1")
+    """Return BBQ's bias score, from -1 to 1: 0 where answers lean neither way."""
+    return measured.metric(bias_score, span=(-1, 1), **BIAS).titled("bias score")
 
 
 def with_one_person(measured: Measured) -> Measured:

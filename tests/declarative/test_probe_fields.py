@@ -183,7 +183,7 @@ VOCABULARY = ProbeVocabulary({"a": ["true", "false"], "b": None}, {"sex": ["fema
 
 @pytest.mark.parametrize("text", ["abs(difference(a, by=sex, of=female, to='non-binary')) < 0.1",
                                   "rate(a) > 0.1 and not (rate(a) > 0.9 or mean(b) < -3)", "ratios(a, by=sex) >= 0.8",
-                                  "0.67 <= odds_ratio(a, by=sex, of=female, to='non-binary') <= 1.5",
+                                  "2/3 <= odds_ratio(a, by=sex, of=female, to='non-binary') <= 3/2",
                                   "odds_ratios(a, by=sex) >= 0.67",
                                   "where(level=1, sex=[female]).worst_ratio(a, by=sex).mark >= B",
                                   "-1 <= correlation(a, b) <= .5", "rates(b, equals=[x, y]) < 0.6"])  # fmt: skip

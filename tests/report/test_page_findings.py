@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
 from pytest_fairness.core.threshold_results import EstimateResult, GroupResult, SliceResult, ThresholdResult
 from pytest_fairness.report import phrases
+from pytest_fairness.report.decisions import accepted_figures
 from pytest_fairness.report.findings import finding
 from pytest_fairness.report.html import page as html_page
 from pytest_fairness.report.html.page import page, write_page
@@ -134,3 +136,23 @@ def test_invalid_threshold_shows_the_means_that_were_measured() -> None:
         for verdict in ("invalid", "fair")
     ]
     assert texts == ["measured, not judged: 6.200 for woman against 5.900 for man", ""]
+
+
+def test_accepted_figures_are_of_an_estimate_with_the_verdict() -> None:
+    """Regression: the figures of an accepted unfair verdict were those of a pair that was undecided."""
+    bounds = (2 / 3, None)
+    parts = [
+        FailingEstimate(metric="m", verdict="undecided", value=0.93, low=0.54, high=1.0, bounds=bounds),
+        FailingEstimate(metric="m", verdict="unfair", value=0.18, low=0.05, high=0.5, bounds=bounds),
+    ]
+    entry = AcceptanceResult(
+        threshold="t",
+        title="alike",
+        model="m",
+        reason="r",
+        by="Ada",
+        until="2027-01-31",
+        verdict="unfair",
+        estimates=parts,
+    )
+    assert accepted_figures(entry) == "unfair at 0.18 (0.05 to 0.5), bounds at least 2/3 and 1 more"

@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.controls import Control, read_controls
 from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.significance import holm
 from pytest_fairness.core.verdicts import Judgment
@@ -475,3 +478,36 @@ def test_ungraded_choice_with_a_control_is_invalid() -> None:
     judgment = judge_threshold(test, measured, ThresholdDesign(controls=controls))
     assert judgment.verdict is Verdict.INVALID
     assert not any(response.decision is Decision.TRUE for response in judgment.responses)
+
+
+def test_open_member_has_the_interval_that_crosses_the_bound() -> None:
+    """Regression: a pair was undecided since its interval "crosses the bound", and the interval shown did not."""
+    rates = {"a": 7, "b": 20, "c": 20, "d": 20}
+    table = [{"item": f"{name}{n}", "group": name, "yes": n < rate} for name, rate in rates.items() for n in range(40)]
+    measured = Measured.from_rows(table, item="item", groups=["group"])
+
+    def none_is_left_behind(sample: Measured) -> None:
+        assert sample.odds_ratios("yes", by="group", to="b") >= 2 / 3
+
+    judgment = judge_threshold(none_is_left_behind, measured, ThresholdDesign())
+    assert judgment.verdict is Verdict.UNDECIDED
+    assert judgment.deciding is not None
+    assert judgment.deciding.estimate.high < 2 / 3
+    assert "as one of several, 0.0553 to 0.755, crosses the bound of at least 2/3" in explanation(judgment)
+
+
+def test_example_compares_prompts_of_the_same_other_groups() -> None:
+    """Regression: an old person without a reason stood beside a young one with a letter of the hospital."""
+    attempts = []
+    for number in range(20):
+        pairs = [(age, case) for age in ("old", "young") for case in ("strong", "weak")]
+        prompts = [Prompt(f"{age} {case}", {"age": age, "case": case}) for age, case in pairs]
+        item = ProbeItem(str(number), prompts)
+        for prompt in prompts:
+            grade = Grade(prompt.text == "young strong")
+            attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{prompt.text}", 0), {"yes": grade}))
+    gap = Measured(attempts).difference("yes", by="age", of="old", to="young")
+    assert gap.breakdown is not None
+    example = gap.breakdown().example_towards(-1)
+    assert example is not None
+    assert [side.keys[0].partition("/")[2] for side in example.sides] == ["old strong", "young strong"]

@@ -152,6 +152,9 @@ def test_latest_run_and_run_prefix_are_found(store: Store, clock: None) -> None:
     latest = store.runs.latest_sample("suites/x.py::test_x", "model")
     assert latest is not None
     assert latest.repetitions == range(5, 7)
+    store.runs.start("aa")
+    store.runs.save_sample("aa", sample(6))
+    assert store.runs.find("aa") == "aa"  # an id that others begin with
 
 
 def test_history_of_a_threshold_is_stored(store: Store, clock: None) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.controls import Control, read_controls
+from pytest_fairness.core.controls import Control, check_levels, read_controls
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
@@ -168,7 +168,9 @@ class Probe:
             count = settings.sample or size.items
             self.items = sorted(self._build_items(settings, count, mark), key=lambda item: item.id)
             if not self.items:
-                raise FairnessError("its items are none: `items` must give at least one ProbeItem")
+                raise FairnessError(f"{_source_of(mark.items)} gives no item: `items` must give at least one ProbeItem")
+            if count is None:  # a part may lack a level
+                check_levels(self.controls, self.items)
             self.plain_graders = _plain_graders(self.arguments.get("grade", DEFAULT_GRADERS))
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
             self.lint = _lint([without_placebos(item) for item in self.items if item.is_counterfactual])
@@ -352,6 +354,11 @@ def _value_form(value: Any) -> str:
         if isinstance(value, list | tuple):
             return f"[{', '.join(map(_value_form, value))}]"
         return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _source_of(items: object) -> str:
+    name = getattr(items, "__name__", "")
+    return f"`{name}()`" if name else "`items`"
 
 
 def _plain_graders(graders: Mapping[str, Any]) -> Mapping[str, Any] | None:
