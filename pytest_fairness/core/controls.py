@@ -95,8 +95,8 @@ def check_levels(controls: Sequence[Control], items: Sequence[ProbeItem]) -> Non
                     values[str(attributes[control.by])] = None
         for level in (control.of, control.to):
             if values and level not in values:
-                known = did_you_mean(level, values)
-                raise FairnessError(f"control of {control.grade!r}: no prompt has the {control.by} {level!r}; {known}")
+                hint = did_you_mean(level, values)
+                raise FairnessError(f"control of {control.grade!r}: no prompt has the {control.by} {level!r}; {hint}")
 
 
 def read_controls(value: object) -> tuple[Control, ...]:

@@ -67,7 +67,7 @@ class Flip:
     placebo_answers: int = 0
     """The number of answers to other wordings; 0 without a placebo."""
     placebo_error: str = ""
-    """Why other wordings could not be asked; the flip stays one."""
+    """The reason that other wordings could not be asked; the flip stays one."""
 
     def __str__(self) -> str:
         first, second = self.decisions

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,9 @@ Such intervals only rank items.
 """
 MOST_COMPARED = 100
 """Largest number of pairs of prompts whose words are compared."""
+MOST_RANKED = 10_000
+"""Largest number of pairs of groups of which the nearest are sought."""
+_Groups = frozenset[tuple[str, str]]
 
 MEAN = Functional(lambda s: s.total / s.number, ("number", "total"))
 
@@ -206,28 +210,45 @@ def _most_different_prompts(
     """
     by_code = {int(prompts[row]): columns.attempts[row].prompt for group_rows in rows for row in group_rows}
     first, second = (
-        {prompt: towards * tally.mean for prompt, tally in _tallies(vector, group_rows, prompts).items()}
-        for group_rows in rows
+        _extremes(
+            by_code, {prompt: sign * tally.mean for prompt, tally in _tallies(vector, group_rows, prompts).items()}
+        )
+        for group_rows, sign in zip(rows, (towards, -towards), strict=True)
     )
 
-    def rank(pair: tuple[int, int]) -> tuple[bool, int, float]:
-        difference = first[pair[0]] - second[pair[1]]
+    def rank(pair: tuple[_Groups, _Groups]) -> tuple[bool, int, float]:
+        difference = first[pair[0]][0] + second[pair[1]][0]
         # test_example_compares_prompts_of_the_same_other_groups
-        groups = [by_code[prompt].groups for prompt in pair]
-        differing = sum(groups[0].get(name) != groups[1].get(name) for name in groups[0].keys() | groups[1].keys())
-        return difference <= 0, differing, -difference
+        return difference <= 0, len(pair[0] ^ pair[1]), -difference
 
-    ranks = {(one, other): rank((one, other)) for other in second for one in first}
+    if len(first) * len(second) > MOST_RANKED:
+        highest = max(first, key=lambda groups: first[groups][0]), max(second, key=lambda groups: second[groups][0])
+        ranks = {highest: rank(highest)}
+    else:
+        ranks = {(one, other): rank((one, other)) for other in second for one in first}
     least = min(ranks.values())
-    pair = _most_similar(by_code, [pair for pair, own in ranks.items() if own == least])
+    nearest = [pair for pair, own in ranks.items() if own == least]
+    pairs = ((one, two) for own, other in nearest for two in second[other][1] for one in first[own][1])
+    pair = _most_similar(by_code, list(islice(pairs, MOST_COMPARED)))
     return [group_rows[prompts[group_rows] == prompt] for group_rows, prompt in zip(rows, pair, strict=True)]
+
+
+def _extremes(by_code: Mapping[int, Prompt], means: Mapping[int, float]) -> dict[_Groups, tuple[float, Sequence[int]]]:
+    """Return by the groups of prompts their highest mean, and the prompts that have it."""
+    extremes: dict[_Groups, tuple[float, list[int]]] = {}
+    for prompt, mean in means.items():
+        groups = frozenset(by_code[prompt].groups.items())
+        highest, own = extremes.get(groups, (-math.inf, []))
+        if mean >= highest:
+            extremes[groups] = mean, [*(own if mean == highest else []), prompt]
+    return {groups: (mean, own) for groups, (mean, own) in extremes.items()}
 
 
 def _most_similar(by_code: Mapping[int, Prompt], pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Return the pair of prompts whose words are most similar; the first of several."""
     matcher: SequenceMatcher[str] = SequenceMatcher()
     best, similar, indexed = -1.0, pairs[0], None
-    for one, other in pairs[:MOST_COMPARED]:
+    for one, other in pairs:
         if other != indexed:
             matcher.set_seq2(_words(by_code[other]))  # the slow half: the matcher indexes and keeps it
             indexed = other
