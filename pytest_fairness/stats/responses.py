@@ -46,7 +46,10 @@ def find_responses(
             raise FairnessError(f"control: there is no grade {name!r}; {did_you_mean(name, known_grades)}")
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     # test_grade_that_no_control_names_has_those_of_its_probe
-    concerned = [control for control in controls if control.concerns(used)] or controls
+    # test_published_records_run_through_the_suite: of one level only
+    concerned = [control for control in controls if control.concerns(used)] or [
+        control for control in controls if {control.of, control.to} <= set(sample.groups(control.by))
+    ]
     return [_respond(sample, control, claims) for control in concerned]
 
 

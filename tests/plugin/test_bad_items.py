@@ -14,7 +14,7 @@ BAD_ITEMS = {
         "yield item('a')\n    raise OSError('the list is gone')",
         "its items raised OSError: the list is gone",
     ),
-    "none": ("return []", "gives no item"),
+    "none": ("return []", "`people()` gives no item"),
     "no-iterable": ("return 7", "its items are 7"),
     "nothing-returned": ("pass", "its items are None"),
     "no-item": ("yield item('a')\n    yield 'b'", "one of its items is 'b'"),

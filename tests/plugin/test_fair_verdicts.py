@@ -184,7 +184,8 @@ def test_wrong_slices_and_exclusions_are_refused(project: Project, threshold: st
     ("control", "words"),
     [
         ({"invited": {"strength": ["strong", "weak"]}}, "strength"),
-        ({"invited": {"case": ["strong", "hopeless"]}}, "no prompt has the case 'hopeless'"),
+        ({"invited": {"case": ["strong", "hopeless"]}}, "case has no group 'hopeless'"),
+        ({"invited": {"case": ["stronk", "weak"]}}, "no prompt has the case 'stronk'; did you mean 'strong'"),
         ({"hired": {"case": ["strong", "weak"]}}, "hired"),
         ({"invited": "case"}, "write control="),
     ],

@@ -39,7 +39,7 @@ def test_probes_without_a_threshold_are_reported(project: Project) -> None:
     result = project.run("-k", "person and not alike")
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert result.ret == pytest.ExitCode.OK
-    assert "nothing was judged of 1 threshold; 1 not selected" in page
+    assert "Nothing was judged of 1 threshold; 1 not selected" in page
     assert "80 attempts" in page
 
 

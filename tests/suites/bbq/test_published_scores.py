@@ -10,7 +10,7 @@ from pytest_fairness.cli.main import main
 from tests.helpers.finished_run import run_shipped
 from tests.helpers.project import Project
 
-CELLS = (("Religion", "ambig"), ("Religion", "disambig"), ("Age", "ambig"), ("Age", "disambig"))
+CELLS = tuple((category, kind) for category in ("Religion", "Age") for kind in ("ambiguous", "disambiguated"))
 FIGURE_3 = {
     "race": dict(zip(CELLS, (14.3, 0.2, 29.8, 1.2), strict=True)),
     "arc": dict(zip(CELLS, (24.5, 3.5, 48.9, 3.3), strict=True)),
@@ -41,9 +41,9 @@ def test_suite_gives_the_published_bias_scores(
     assert run.code in (0, 1), run.output
     for prompt_format, model in models.items():
         scores = {
-            (metric["slice"]["category"], metric["slice"]["context"]): round(metric["estimate"] * 100, 1)
+            (metric["slice"]["category"], metric["slice"]["question"]): round(metric["estimate"] * 100, 1)
             for metric in run.results["metrics"]
             if metric["model"] == model
-            if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "context"}
+            if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "question"}
         }
         assert scores == FIGURE_3[prompt_format], prompt_format
