@@ -78,7 +78,7 @@ def check_levels(controls: Sequence[Control], items: Sequence[ProbeItem]) -> Non
     One that items lack and that is near to none of theirs is left to the thresholds: a part of the data may lack it.
 
     >>> item = ProbeItem("cook", [Prompt("Hire her?")], metadata={"case": "strong"})
-    >>> check_levels(read_controls({"yes": {"case": ("stronk", "weak")}}), [item])
+    >>> check_levels(read_controls({"yes": {"case": ("stronk", "weak")}}), [item])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     pytest_fairness.core.errors.FairnessError: control of 'yes': no prompt has the case 'stronk'; did you mean ...
