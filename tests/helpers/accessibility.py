@@ -25,9 +25,9 @@ def check_accessibility(page: Page, *, reload: bool = False) -> None:
             page.reload()
         violations = Axe().run(page, options=options).response["violations"]
         serious = [
-            (violation["id"], [node["html"][:200] for node in violation["nodes"]][:3])
+            (violation["id"], [(node["html"][:200], node["failureSummary"][:300]) for node in violation["nodes"]][:3])
             for violation in violations
             if violation["impact"] in ("serious", "critical")
         ]
-        assert serious == [], f"{width} pixels, {scheme}"
+        assert serious == [], f"{width} pixels, {scheme}: {serious}"
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -92,7 +92,7 @@ def test_pages_lead_to_each_other_without_network(site: Path) -> None:
 
 @pytest.mark.slow
 def test_pages_serve_everybody(site: Path, browser: Browser) -> None:
-    page = browser.new_context(bypass_csp=True).new_page()
+    page = browser.new_context(bypass_csp=True, reduced_motion="reduce").new_page()
     for name in ("docs/index", "docs/reference", "docs/api/tables", "docs/verdicts"):
         page.goto((site / __version__ / f"{name}.html").as_uri())
         check_accessibility(page, reload=True)
