@@ -66,14 +66,15 @@ def gate(rows: Sequence[ThresholdResult]) -> str:
     >>> from pytest_fairness.core.threshold_results import ThresholdResult
     >>> rows = [ThresholdResult(id="t", verdict="unfair", outcome=outcome) for outcome in ("accepted", "failed")]
     >>> gate(rows), gate(rows[:1]), gate([])
-    ('the gate is closed: 1 threshold fails the run', 'the gate is open, with 1 accepted', '')
+    ('the gate is closed: 1 threshold fails the run', 'no threshold fails the run, with 1 accepted', '')
     """
     failed = sum(row.outcome == "failed" for row in rows)
     if failed:
         return f"the gate is closed: {counted(failed, 'threshold')} {'fails' if failed == 1 else 'fail'} the run"
     accepted = sum(row.outcome == ACCEPTED for row in rows)
     judged = any(row.outcome for row in rows if row.verdict in _VERDICTS)
-    return f"the gate is open{f', with {accepted} accepted' if accepted else ''}" if judged else ""
+    # not that the gate is open: another test, or a seal, may fail the run
+    return f"no threshold fails the run{f', with {accepted} accepted' if accepted else ''}" if judged else ""
 
 
 def since(row: ThresholdResult) -> str:
