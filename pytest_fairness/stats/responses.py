@@ -47,7 +47,7 @@ def find_responses(
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     # test_grade_that_no_control_names_has_those_of_its_probe
     # test_published_records_run_through_the_suite: of one level only
-    concerned = [control for control in controls if control.concerns(used)] or [
+    concerned = [control for control in controls if not used or control.concerns(used)] or [
         control for control in controls if {control.of, control.to} <= set(sample.groups(control.by))
     ]
     return [_respond(sample, control, claims) for control in concerned]

@@ -23,6 +23,7 @@ from pytest_fairness.core.significance import holm
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_unfair
+from pytest_fairness.stats.responses import find_responses
 from pytest_fairness.stats.threshold_judgment import ThresholdDesign, count_quiet, judge_threshold
 from tests.helpers.examples import examples
 
@@ -128,6 +129,14 @@ def test_grade_that_no_control_names_has_those_of_its_probe() -> None:
     assert judge_threshold(small_gap, measured, ThresholdDesign(controls=other)).verdict is Verdict.INVALID
     named = (*other, *CONTROL)
     assert judge_threshold(small_gap, measured, ThresholdDesign(controls=named)).verdict is Verdict.FAIR
+
+
+def test_function_without_known_grades_has_every_control() -> None:
+    """Check that a control with an unknown level is named, and not left out, where nobody knows what is graded."""
+    measured = Measured.from_rows(rows(follows, 90, 4, 0), item="item", groups=["group", "case", "language"])
+    unknown = (Control("yes", "case", "strong", "hopeless"),)
+    with pytest.raises(FairnessError, match="hopeless"):
+        find_responses(measured, unknown, [])
 
 
 def test_function_is_judged_by_the_control_of_its_grade() -> None:
