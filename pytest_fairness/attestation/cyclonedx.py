@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
+from pytest_fairness.attestation.documents import escape_texts
 from pytest_fairness.extending import (
     Exporter,
     ReleaseResult,
@@ -21,7 +22,6 @@ from pytest_fairness.extending import (
     add_model,
     bounds_of,
     counted,
-    escape_controls,
     finding,
     phrases,
     release_sentence,
@@ -74,7 +74,7 @@ def bill_of_materials(view: View, model: str | None) -> dict[str, Any]:
         },
         "components": [component],
     }
-    escaped: dict[str, Any] = _escape_texts(bill)
+    escaped: dict[str, Any] = escape_texts(bill)
     return escaped
 
 
@@ -132,15 +132,6 @@ def _group_at_risk(row: ThresholdResult) -> str:
 
 def _properties(values: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": f"{_PREFIX}:{name}", "value": value} for name, value in values.items() if value]
-
-
-def _escape_texts(value: Any) -> Any:
-    """Return JSON with control characters escaped in its texts, which come from suites and models."""
-    if isinstance(value, dict):
-        return {name: _escape_texts(content) for name, content in value.items()}
-    if isinstance(value, list):
-        return [_escape_texts(content) for content in value]
-    return escape_controls(value) if isinstance(value, str) else value
 
 
 class CycloneDxExport(Exporter):

@@ -1,13 +1,14 @@
-"""Documents for people who audit: Markdown, or a page of its own for a browser and a printer."""
+"""Documents for people who audit, in Markdown or as a page, and the texts of those for machines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pytest_fairness import __version__
-from pytest_fairness.extending import TextTable, escape_markdown, write_text
+from pytest_fairness.extending import TextTable, escape_controls, escape_markdown, write_text
 
 _STYLE = """\
 body { font: 14px/1.45 system-ui, sans-serif; color: #1a1a1a; max-width: 60rem; margin: 1.5rem auto; padding: 0 1rem; }
@@ -92,3 +93,16 @@ def card_paragraph(card: str, name: str) -> str:
     if paragraph is None:
         return ""
     return " ".join(re.sub(r"[*`]", "", _LINK.sub(r"\1", paragraph[1])).split())
+
+
+def escape_texts(value: Any) -> Any:
+    r"""Return JSON with control characters escaped in its texts and names, which come from suites and models.
+
+    >>> escape_texts({"a\x1b": ["b\x07", 1]})
+    {'a\\u001b': ['b\\u0007', 1]}
+    """
+    if isinstance(value, dict):
+        return {escape_controls(name): escape_texts(content) for name, content in value.items()}
+    if isinstance(value, list):
+        return [escape_texts(content) for content in value]
+    return escape_controls(value) if isinstance(value, str) else value

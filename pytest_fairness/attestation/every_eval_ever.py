@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from pytest_fairness.attestation.documents import escape_texts
 from pytest_fairness.extending import (
     Clock,
     Exporter,
@@ -20,7 +21,6 @@ from pytest_fairness.extending import (
     add_model,
     bounds_of,
     counted,
-    escape_controls,
     phrases,
     release_sentence,
     select_thresholds,
@@ -87,7 +87,7 @@ def evaluation_log(view: View, model: str | None, organization: str, relationshi
         },
         "evaluation_results": [_result(row, started) for row in rows if row.estimate.value is not None],
     }
-    cleaned: dict[str, Any] = _escape_texts(log)
+    cleaned: dict[str, Any] = escape_texts(log)
     return cleaned
 
 
@@ -193,15 +193,6 @@ def _hub_name(model: str) -> str:
     """
     plain = model.partition("?")[0]
     return plain.removeprefix(_LOCAL) if plain.startswith(_LOCAL) else plain.replace(":", "/", 1)
-
-
-def _escape_texts(value: Any) -> Any:
-    """Return JSON with control characters escaped in its texts, which come from suites and models."""
-    if isinstance(value, dict):
-        return {escape_controls(name): _escape_texts(content) for name, content in value.items()}
-    if isinstance(value, list):
-        return [_escape_texts(content) for content in value]
-    return escape_controls(value) if isinstance(value, str) else value
 
 
 class EveryEvalEverExport(Exporter):
