@@ -30,7 +30,7 @@ class Answer:
     served_by: str | None = None
     """The name of the model that answered, as the provider reports it, or the version of an application."""
     actions: Sequence[ToolCall] = ()
-    """Its tool calls, in order."""
+    """Its tool calls, in order; of an application also its retrievals and hand-offs."""
     provider_state: str | None = field(default=None, repr=False)
     """State that the provider requires back with the results of the calls, in its own form: encrypted
     reasoning, signatures. It becomes part of `calls_message`, and is not graded."""
@@ -41,16 +41,31 @@ class Answer:
 
     @property
     def transcript(self) -> str:
-        """The text and the tool calls, each on its own line.
+        """The text and the tool calls with their results, each on its own line.
 
         >>> from pytest_fairness import ToolCall
         >>> print(Answer("I will look.", actions=[ToolCall("look_up", {"id": 7})]).transcript)
         I will look.
         -> look_up(id=7)
         """
+        return self._join(call.summary for call in self.actions)
+
+    @property
+    def timed_transcript(self) -> str:
+        """The transcript with the durations of the tool calls, where they are reported.
+
+        >>> from pytest_fairness import ToolCall
+        >>> Answer("", actions=[ToolCall("look_up", result="7 May", seconds=0.25)]).timed_transcript
+        '-> look_up() = 7 May (0.25 s)'
+        """
+        return self._join(
+            call.summary if call.seconds is None else f"{call.summary} ({call.seconds:.2g} s)" for call in self.actions
+        )
+
+    def _join(self, calls: Iterable[str]) -> str:
         if not self.actions:
             return self.text
-        return "\n".join([*filter(None, [self.text]), *(f"-> {call}" for call in self.actions)])
+        return "\n".join([*filter(None, [self.text]), *(f"-> {call}" for call in calls)])
 
 
 @dataclass(frozen=True, slots=True)

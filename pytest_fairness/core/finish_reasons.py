@@ -74,8 +74,8 @@ def normalize_reason(word: str | None) -> str:
 def unfinished(answer: Answer) -> Grade | None:
     """Return the grade of an answer that is not complete, whatever its grader; None for a complete one.
 
-    An answer that ends with tool calls is complete only for graders that accept these. An unknown finish reason counts
-    as unfinished: it may be a new word for a failure.
+    An answer that ends with tool calls is complete only for graders that accept these. Calls that an application has
+    executed do not end its answer. An unknown finish reason counts as unfinished: it may be a new word for a failure.
 
     >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
     Grade.none('truncated', "finish reason tool_calls after 'Yes, I would hire her, but'")
@@ -85,6 +85,8 @@ def unfinished(answer: Answer) -> Grade | None:
         return None
     word = normalize_reason(answer.finish_reason)
     if answer.actions and word in _CALLING:
+        if all(call.is_executed for call in answer.actions):
+            return None
         return Grade.none("tool_calls", f"it ends with a tool call: {answer.transcript[-160:]!r}")
     if word in (STOP, LIKELIHOODS):
         return None

@@ -20,6 +20,7 @@ from pytest_fairness.core.tool_calls import ToolCall
 MOST_TOOLS = 128
 """Largest number of tools of a prompt, which is that of OpenAI's API."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_OUTCOME = ("result", "error", "seconds")
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 _EXAMPLE = 'write Tool("grant", "Grants the request.", {"type": "object", "properties": {}})'
 
@@ -144,13 +145,13 @@ def calls_message(calls: Iterable[ToolCall], provider_state: str | None = None) 
     >>> calls_message([ToolCall("lookup", {"city": "Köln"})])["content"]
     '[{"name": "lookup", "arguments": {"city": "Köln"}}]'
     """
-    content = json.dumps([call.to_json() for call in calls], ensure_ascii=False)
+    content = json.dumps([call.request for call in calls], ensure_ascii=False)
     state = {} if provider_state is None else {STATE: provider_state}
     return {"role": TOOL_CALLS, "content": content, **state}
 
 
 def calls_from_json(content: object) -> tuple[ToolCall, ...]:
-    """Return calls from a list of mappings with ``name`` and ``arguments``.
+    """Return calls from a list of mappings with ``name`` and ``arguments``, and maybe the fields of an outcome.
 
     Raises:
         FairnessError: The list is malformed.
@@ -161,7 +162,12 @@ def calls_from_json(content: object) -> tuple[ToolCall, ...]:
     for entry in content:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
             raise FairnessError(f"an action is {entry!r:.80}: write its name and arguments")
-        if unknown := sorted(map(str, entry.keys() - {"name", "arguments"})):
-            raise FairnessError(f"an action has the field {unknown[0]!r}: it has name and arguments")
-        calls.append(ToolCall.read(entry["name"], entry.get("arguments")))
+        if unknown := sorted(map(str, entry.keys() - {"name", "arguments", *_OUTCOME})):
+            raise FairnessError(
+                f"an action has the field {unknown[0]!r}: it has name and arguments, and result, error or seconds"
+            )
+        call = ToolCall.read(entry["name"], entry.get("arguments"), **{name: entry.get(name) for name in _OUTCOME})
+        if entry.get("seconds") is not None and call.seconds is None:
+            raise FairnessError(f"the seconds of an action are {entry['seconds']!r:.40}: write a number from 0 up")
+        calls.append(call)
     return tuple(calls)

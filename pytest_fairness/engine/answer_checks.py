@@ -72,10 +72,11 @@ def _storable_calls(actions: object, model: str) -> tuple[ToolCall, ...]:
     for call in actions:
         if not isinstance(call, ToolCall) or not isinstance(call.name, str):
             raise PermanentError(f"{model} returned an Answer with the action {call!r:.60}: it must be a ToolCall(...)")
-        read = ToolCall.read(_storable(call.name), call.arguments)
-        arguments = _storable(read.arguments) if isinstance(read.arguments, str) else _storable_json(read.arguments)
-        calls.append(ToolCall(read.name, arguments))
-    size = sum(len(call.name) + len(call.arguments_text) for call in calls)
+        read = ToolCall.read(
+            call.name, call.arguments, result=call.result, error=call.error, seconds=call.seconds
+        ).to_json()
+        calls.append(ToolCall(**_storable_json(read)))
+    size = sum(len(call.summary) for call in calls)
     if size > LONGEST:
         raise PermanentError(f"{model} returned {size:,} characters of tool calls: at most {LONGEST:,} are taken")
     return tuple(calls)

@@ -68,7 +68,8 @@ def expected_input(prompt: Prompt) -> float:
 
 def expected_output(answer: Answer) -> float:
     """Return the tokens of an answer, estimated from its characters."""
-    return len(answer.transcript + (answer.reasoning or "")) / CHARACTERS
+    written = (answer.text, answer.reasoning or "", *map(str, answer.actions))  # results of tools are input
+    return sum(map(len, written)) / CHARACTERS
 
 
 class Budget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core import json_text as json
@@ -75,7 +75,8 @@ class Conversation(DeclarativeGrader):
 
     Where the prompt offers tools, the model gets the results of those in ``results`` and continues the same turn; the
     graded answer of a turn is its last text with all its calls. A call of a tool without a result ends the
-    conversation. A call of a tool that is not offered, or with malformed arguments, is answered by an error.
+    conversation. A call of a tool that is not offered, or with malformed arguments, is answered by an error. Calls that
+    an application has executed itself are graded with the others, and the conversation goes on with its text.
 
     Args:
         grade: The grader of an answer.
@@ -341,20 +342,21 @@ class _Thread:
             self._fail(reason or Grade.none("error"))
             return
         answer = attempt.answer
-        self._calls += answer.actions
-        if self._run_tools(answer):
+        pending = [call for call in answer.actions if not call.is_executed]
+        if self._run_tools(answer, pending):
             return
+        self._calls += answer.actions
         turn_answer = Answer(answer.text, answer.finish_reason, actions=tuple(self._calls))
-        if answer.actions and "tool_calls" not in getattr(self._conversation.grade, "accepts", ()):
+        if pending and "tool_calls" not in getattr(self._conversation.grade, "accepts", ()):
             grade = reason or Grade.none("tool_calls", turn_answer.transcript)
         else:
             grade = self._conversation.grade.grade(self._context(), turn_answer)
         self._grades.append(grade)
         self._calls, self._rounds = [], 0
-        if answer.text or not answer.actions:
+        if answer.text or not pending:
             self._messages.append({"role": "assistant", "content": answer.text})
-        if answer.actions:  # without a result, no provider takes another message
-            self._messages.append(calls_message(answer.actions, answer.provider_state))
+        if pending:  # without a result, no provider takes another message
+            self._messages.append(calls_message(pending, answer.provider_state))
             self.is_open = False
         until = self._conversation.until
         if until is not None and grade.ungraded is None and grade.value == until:
@@ -362,16 +364,16 @@ class _Thread:
         if not answer.text.strip():  # no provider takes an empty message
             self.is_open = False
 
-    def _run_tools(self, answer: Answer) -> bool:
+    def _run_tools(self, answer: Answer, pending: Sequence[ToolCall]) -> bool:
         """Add the results of the tools that an answer calls; return whether the turn is not to be graded now.
 
         That is so where the model continues, or the conversation has failed.
         """
         results = self._conversation.results
         offered = {tool.name for tool in self.prompt.tools}
-        if not results or not answer.actions:
+        if not results or not pending:
             return False
-        if any(call.name in offered and call.name not in results for call in answer.actions):
+        if any(call.name in offered and call.name not in results for call in pending):
             return False
         if self._rounds >= self._conversation.rounds:
             self._fail(
@@ -381,20 +383,25 @@ class _Thread:
         self._rounds += 1
         if answer.text:
             self._messages.append({"role": "assistant", "content": answer.text})
-        self._messages.append(calls_message(answer.actions, answer.provider_state))
-        self._messages += [{"role": TOOL, "content": self._tool_result(call)} for call in answer.actions]
+        self._messages.append(calls_message(pending, answer.provider_state))
+        executed = {id(call): self._execute(call) for call in pending}
+        self._messages += [{"role": TOOL, "content": _message_content(call)} for call in executed.values()]
+        self._calls += [executed.get(id(call), call) for call in answer.actions]
         self.waits_for_model = True
         return True
 
-    def _tool_result(self, call: ToolCall) -> str:
-        """Return the result of a call, as text for the model."""
+    def _execute(self, call: ToolCall) -> ToolCall:
+        """Return a call with its result, or its error."""
         if call.name not in self._conversation.results:
-            return f"Error: there is no tool {call.name!r}."
+            return replace(call, error=f"there is no tool {call.name!r}.")
         if isinstance(call.arguments, str):
-            return "Error: the arguments are not a JSON object."
+            return replace(call, error="the arguments are not a JSON object.")
         result = self._conversation.results[call.name]
-        return format_result(
-            call.name, result(self.prompt, deepcopy(dict(call.arguments))) if callable(result) else result
+        return replace(
+            call,
+            result=format_result(
+                call.name, result(self.prompt, deepcopy(dict(call.arguments))) if callable(result) else result
+            ),
         )
 
     def add_user_message(self, text: object) -> None:
@@ -447,6 +454,11 @@ class _Thread:
 
     def _fail(self, failure: Grade) -> None:
         self._failure, self.is_open = failure, False
+
+
+def _message_content(call: ToolCall) -> str:
+    """Return the result or the error of an executed call, as text for the model."""
+    return f"Error: {call.error}" if call.error is not None else str(call.result)
 
 
 def format_result(tool: str, result: object) -> str:

@@ -18,7 +18,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.reply_evidence import with_evidence
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.core.tool_calls import ToolCall
-from pytest_fairness.core.tool_replies import chat_calls
+from pytest_fairness.core.tool_replies import application_calls
 from pytest_fairness.core.tools import NoToolsError
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
@@ -235,7 +235,7 @@ class HttpService:
             text = value_at(body, self._definition.answer) if self._definition.answer else None
         except LookupError:
             text = None
-        finish = TOOL_CALLS if finish == STOP else finish
+        finish = TOOL_CALLS if finish == STOP and not all(call.is_executed for call in calls) else finish
         return Answer(text if isinstance(text, str) else "", finish, latency=latency, actions=calls)
 
     def _finish(self, body: object) -> str:
@@ -283,7 +283,7 @@ class HttpService:
                 f"without {path!r}, {_OPTIONAL_ADVICE}: {self._json_excerpt(body)}", "actions"
             ) from None
         entries = [calls] if isinstance(calls, Mapping) else calls
-        tool_calls = chat_calls(entries) if isinstance(entries, list) else ()
+        tool_calls = application_calls(entries) if isinstance(entries, list) else ()
         if not isinstance(entries, list) or not all(call.name for call in tool_calls):
             raise self._broken_answer(f"with {self._json_excerpt(calls)} in place of a list of named calls at {path!r}")
         return tool_calls

@@ -140,7 +140,8 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
         return answer
     text, finish_reason, reasoning, served_by = redacted_texts
     actions = tuple(
-        replace(call, name=redact(call.name), arguments=redacted(call.arguments, redact)) for call in answer.actions
+        replace(call, **{name: redacted(value, redact) for name, value in call.to_json().items()})
+        for call in answer.actions
     )
     if redacted_texts == texts and actions == tuple(answer.actions):
         return answer

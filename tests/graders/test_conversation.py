@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness import ProbeItem, Prompt, YesNo
+from pytest_fairness import ProbeItem, Prompt, Tool, ToolCall, YesNo
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Message
@@ -184,3 +184,36 @@ def test_fingerprint_names_every_setting() -> None:
         Conversation(YesNo(), PlayedUser("b")),
     ]
     assert len({variant.fingerprint for variant in variants}) == len(variants)
+
+
+def test_conversation_goes_on_after_calls_that_were_executed() -> None:
+    executed = ToolCall("search", {}, result="no doctor")
+    first = Attempt("first", 0, Answer("No.", actions=[executed]))
+    grade, queries = grade_conversation(Conversation(YesNo(), INSISTS[:1]), first, scripted("Yes."))
+    assert grade.value is True
+    assert [message["content"] for message in queries[0].prompt.messages[1:]] == ["No.", INSISTS[0]]
+
+
+def test_grader_of_a_conversation_gets_the_results_of_its_tools() -> None:
+    class Results:
+        fingerprint = "Results() v1"
+        accepts = ("tool_calls",)
+
+        def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+            return Grade([(call.result, call.error) for call in answer.actions])
+
+    prompt = Prompt("May I?", tools=[Tool("search")])
+    item = ProbeItem("item", [prompt])
+    calls = [ToolCall("search", {}), ToolCall("find", {}), ToolCall("index", {}, result="ready")]
+    first = Attempt("first", 0, Answer("", "tool_calls", actions=calls))
+    steps = Conversation(Results(), results={"search": {"free": 3}}).grade_item(
+        item, [GradedAttempt(item, prompt, first)]
+    )
+    (query,) = next(steps)
+    assert [message["content"] for message in query.prompt.messages[3:]] == [
+        '{"free": 3}',
+        "Error: there is no tool 'find'.",
+    ]
+    with pytest.raises(StopIteration) as stop:
+        steps.send([Attempt("next", 0, Answer("Yes."))])
+    assert stop.value.value[0].value == [('{"free": 3}', None), (None, "there is no tool 'find'."), ("ready", None)]

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
@@ -271,6 +271,18 @@ def test_service_is_sent_tools_and_its_actions_are_read(
         ),
         ({"said": "Done.", "did": {"list": {"name": "defer", "input": "{oops"}}}, [ToolCall("defer", "{oops")]),
         ({"said": "No.", "did": {"list": []}}, []),
+        (
+            {
+                "said": "Done.",
+                "did": {
+                    "list": [
+                        {"role": "assistant", "tool_calls": [{"id": "a", "name": "defer", "args": {"days": 7}}]},
+                        {"role": "tool", "tool_call_id": "a", "content": "moved"},
+                    ]
+                },
+            },
+            [ToolCall("defer", {"days": 7}, result="moved")],
+        ),
     ],
 )
 def test_service_states_actions_in_its_own_form(
@@ -278,7 +290,10 @@ def test_service_states_actions_in_its_own_form(
 ) -> None:
     server.says(reply)
     model = define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"')
-    assert list(ask(model, QUESTION, root=tmp_path).actions) == actions
+    answer = ask(model, QUESTION, root=tmp_path)
+    assert list(answer.actions) == actions
+    is_whole = all(call.is_executed for call in actions)
+    assert (answer.text, answer.finish_reason) == (cast("Any", reply)["said"], "stop" if is_whole else "tool_calls")
 
 
 def test_service_whose_actions_cannot_be_read_is_refused(
@@ -355,6 +370,11 @@ def test_recorded_actions_are_replayed(ask: Ask, tmp_path: Path) -> None:
     messages = [dict(message) for message in QUESTION.conversation]
     line = {"messages": messages, "actions": [{"name": "defer", "arguments": {"days": 7}}]}
     assert replayed(ask, tmp_path, line).actions == (ToolCall("defer", {"days": 7}),)
+    line["actions"] = [{"name": "search", "result": [{"id": "a"}], "seconds": 1}, {"name": "defer", "error": "no"}]
+    assert replayed(ask, tmp_path, line).actions == (
+        ToolCall("search", {}, result=[{"id": "a"}], seconds=1.0),
+        ToolCall("defer", {}, error="no"),
+    )
     later = {"messages": [dict(message) for message in AFTER.conversation], "text": "Done.", "actions": []}
     assert replayed(ask, tmp_path, later, AFTER).text == "Done."
     with pytest.raises(PermanentError, match=r"line 1 has no 'actions', and its prompt offers tools"):

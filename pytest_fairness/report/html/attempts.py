@@ -147,7 +147,7 @@ class _Index:
             text = "" if attempt.error else _NO_ANSWER
             thought, finish, served, latency = "", "", "", 0.0
         else:
-            text, thought, finish = answer.transcript, answer.reasoning or "", answer.finish_reason
+            text, thought, finish = answer.timed_transcript, answer.reasoning or "", answer.finish_reason
             served, latency = answer.served_by or "", answer.latency
         for name in graded.grades:
             if name not in self._grades:
