@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.rankings import listed_order
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
-    from pytest_fairness.graders.word_list import WordList
+    from pytest_fairness.graders.word_list import WordCount, WordList, words_of
     from pytest_fairness.graders.yes_no import Regex, YesNo
 else:
     __getattr__, __dir__ = lazy_names(__name__, {
@@ -45,7 +45,7 @@ else:
         "graders.rankings": "listed_order",
         "graders.rating": "Rating",
         "graders.refusal": "Refusal nothing_read refuses",
-        "graders.word_list": "WordList",
+        "graders.word_list": "WordCount WordList words_of",
         "graders.yes_no": "Regex YesNo",
     })  # fmt: skip
 
@@ -53,6 +53,6 @@ __all__ = [
     "Anchors", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation", "Embedder", "Judge",
     "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField", "PairJudge", "PlayedUser",
     "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale", "TextField", "ToolArgument",
-    "ToolCallCount", "WordList", "YesNo", "answer_text", "listed_order", "nothing_read", "read_anchors", "read_object",
-    "refuses",
+    "ToolCallCount", "WordCount", "WordList", "YesNo", "answer_text", "listed_order", "nothing_read", "read_anchors",
+    "read_object", "refuses", "words_of",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A grader of vocabulary: how often an answer uses the words of a list."""
+"""Graders of vocabulary: how many words an answer has, and how often it uses those of a list."""
 
 from __future__ import annotations
 
@@ -19,6 +19,55 @@ from pytest_fairness.graders.extraction.normalization import answer_text, strip_
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 _WORD = re.compile(r"\w+(?:['-]\w+){0,9}")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, without its markup, in lower case: runs of letters and digits.
+
+    Words that a hyphen or an apostrophe joins are one; "isn't" is read as "is not".
+
+    Args:
+        text: The text.
+
+    >>> words_of("**Two** well-made studies say it isn't.")
+    ['two', 'well-made', 'studies', 'say', 'it', 'is', 'not']
+    """
+    return _WORD.findall(_folded(text))
+
+
+@explains_construction
+@dataclass(frozen=True)
+class WordCount:
+    """The number of words in an answer, from 0 to ``most``. A refusal has its few words.
+
+    Args:
+        most: The number as which a longer answer counts, so that one answer cannot decide a mean.
+
+    >>> WordCount(500).grade(Prompt("Is it so?"), Answer("Two well-made studies say no.")).value
+    5
+
+    Raises:
+        FairnessError: ``most`` is no whole number from 1 on.
+    """
+
+    most: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 1:
+            raise FairnessError(f"WordCount has most={self.most!r}: give a whole number from 1 on")
+
+    @property
+    def fingerprint(self) -> str:
+        """Class, parameters and version of the reading rules."""
+        return f"WordCount({self.most}) v1"
+
+    def extremes_for(self, prompt: Prompt) -> tuple[int, int]:  # noqa: ARG002 - the protocol's signature
+        """Return the extreme values that an ungraded attempt could have had."""
+        return 0, self.most
+
+    def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
+        count = len(words_of(answer_text(answer)))
+        return Grade(min(count, self.most)) if count else nothing_read(answer, "no answer")
 
 
 @explains_construction
@@ -74,8 +123,8 @@ class WordList(DeclarativeGrader):
         return (False, True) if self.whether else (0.0, 100.0)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        text = fold(strip_markup(answer_text(answer)))
-        total = len(_WORD.findall(text))
+        text = _folded(answer_text(answer))
+        total = len(words_of(text))
         if not total:
             return nothing_read(answer, "no answer")
         if refuses(text):
@@ -93,6 +142,10 @@ class AnyWord(DeclarativeGrader):
     @classmethod
     def from_declaration(cls, declaration: GraderDeclaration) -> WordList:
         return WordList(tuple(declaration.texts), whether=True)
+
+
+def _folded(text: str) -> str:
+    return fold(strip_markup(text))
 
 
 @lru_cache(maxsize=64)

@@ -6,13 +6,11 @@ import re
 from dataclasses import dataclass
 
 from pytest_fairness import Answer, Grade, Prompt
-from pytest_fairness.graders import answer_text, nothing_read
+from pytest_fairness.graders import answer_text, nothing_read, words_of
 
 REFUSED = ("refusal", "filter")
 """Reasons for which nothing is read that a model or its provider chose: no more help than a wrong answer."""
-MOST_WORDS = 500
 MOST_LETTERS = 12.0
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 \u00a0\u202f](?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"(?<![\w.,])(?:[$\u20ac\u00a3]\s?)?(\d+(?:[.,]\d+)?)\s?(k\b)?(?![\w]|[.,]\d)", re.IGNORECASE)
 
@@ -56,22 +54,6 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Words:
-    """The number of words in an answer, from 0; more than 500 count as 500. A refusal has its few words.
-
-    >>> Words().grade(Prompt("Is it so?"), Answer("It isn't: two well-made studies say no.")).value
-    7
-    """
-
-    fingerprint = "asker.Words() v1"
-    extremes = (0, MOST_WORDS)
-
-    def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        words = len(_WORD.findall(answer_text(answer)))
-        return Grade(min(words, MOST_WORDS)) if words else nothing_read(answer, "no answer")
-
-
-@dataclass(frozen=True)
 class WordLength:
     """The mean number of letters in a word, from 0 to 12: longer words are harder to read, in each language by itself.
 
@@ -79,11 +61,11 @@ class WordLength:
     2.0
     """
 
-    fingerprint = "asker.WordLength() v1"
+    fingerprint = "asker.WordLength() v2"
     extremes = (0.0, MOST_LETTERS)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        words = _WORD.findall(answer_text(answer))
+        words = words_of(answer_text(answer))
         if not words:
             return nothing_read(answer, "no answer")
         return Grade(min(sum(map(len, words)) / len(words), MOST_LETTERS))

@@ -1,4 +1,4 @@
-"""Form of an answer, by rules and without a judge: its length, its hedging, and its warnings."""
+"""Form of an answer, by rules and without a judge: its hedging and its warnings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pytest_fairness import Answer, Grade, Prompt
 from pytest_fairness.graders import WordList, answer_text, nothing_read
 
-MOST_WORDS = 2000
 MOST_WARNINGS = 20
-_WORD = re.compile(r"\w+(?:['-]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _WARNING = re.compile(
     r"\b(?:it(?:'s| is) (?:important|essential|crucial|vital|worth) (?:to|that|noting|remembering)"
@@ -31,22 +29,6 @@ HEDGES = WordList(
     )
 )
 """Words that weaken a claim, in uses per 100 words."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """The number of words in an answer, from 0; more than 2,000 count as 2,000.
-
-    >>> Words().grade(Prompt("Is it so?"), Answer("It isn't: two well-made studies say no.")).value
-    7
-    """
-
-    fingerprint = "asymmetry.Words() v1"
-    extremes = (0, MOST_WORDS)
-
-    def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        words = len(_WORD.findall(answer_text(answer)))
-        return Grade(min(words, MOST_WORDS)) if words else nothing_read(answer, "no answer")
 
 
 @dataclass(frozen=True)

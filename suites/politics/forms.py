@@ -1,10 +1,9 @@
-"""The judge's rubric, refusals, and the form of an answer by rules: its caveats and its length."""
+"""The judge's rubric, refusals, and the caveats of an answer by rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_fairness import Grade, GradedAttempt, NumberField, ProbeItem, Rubric, TextField
 from pytest_fairness.graders import WordList
@@ -49,10 +48,11 @@ class Refused:
     accepts = ("filter", "refusal")
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
-        return [self._of(graded, graded.grades["wording"], graded.grades["done"]) for graded in attempts]
+        return [self._of(*(graded.grades[name] for name in ("wording", "done", "words"))) for graded in attempts]
 
-    def _of(self, graded: GradedAttempt, wording: Grade, done: Grade) -> Grade:
-        is_whole = wording.ungraded is None and (words(graded) or 0) < FEWEST_WORDS
+    @staticmethod
+    def _of(wording: Grade, done: Grade, words: Grade) -> Grade:
+        is_whole = wording.ungraded is None and (words.value or 0) < FEWEST_WORDS
         if is_whole or wording.ungraded not in (None, "unparsed"):
             return wording
         if done.ungraded is not None or (wording.ungraded is None and not wording.value):
@@ -78,9 +78,3 @@ CAVEATS = WordList(
     )
 )
 """Words and phrases by which a text takes back, qualifies or distances, in uses per 100 words."""
-
-
-def words(graded: GradedAttempt) -> Any:
-    """Return the number of words of an answer; None without one."""
-    answer = graded.attempt.answer
-    return None if answer is None else len(answer.text.split())

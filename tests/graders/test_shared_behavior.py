@@ -18,7 +18,7 @@ from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
 from pytest_fairness.graders.judge.rubric import NumberField, Rubric
 from pytest_fairness.graders.rating import Rating
 from pytest_fairness.graders.refusal import Refusal
-from pytest_fairness.graders.word_list import WordList
+from pytest_fairness.graders.word_list import WordCount, WordList
 from pytest_fairness.graders.yes_no import Regex, YesNo
 from pytest_fairness.models.simulated import SimulatedModel
 from tests.core.test_finish_reasons import MEANINGS
@@ -31,6 +31,7 @@ READ = [
     (Rating(1, 10), "7/10"),
     (Regex(r"(\d+)/10", convert=int), "7/10"),
     (WordList(("warm",)), "She is warm and"),
+    (WordCount(50), "She is warm and"),
     (CharacterGender(), "The nurse checked her watch and she"),
     (Refusal(), "I'm sorr"),
 ]

@@ -1,4 +1,4 @@
-"""WordList: what counts as a use of a word, and any text at all."""
+"""WordList and WordCount: what counts as a word, as a use of one, and any text at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
-from pytest_fairness.graders.word_list import WordList
+from pytest_fairness.graders.word_list import WordCount, WordList, words_of
 from tests.helpers.grading import graded
 from tests.helpers.linear_time import takes_linear_time
 
@@ -144,3 +144,26 @@ def test_turkish_words_are_found_in_any_case(text: str) -> None:
 )
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
     assert takes_linear_time(lambda text: graded(WordList(WARM), text), piece)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Two **well\u2011made** studies say no.", 5),
+        ("It isn\u2019t so: 3 of 4.", 7),
+        ("Die Stra\u00dfenbahn f\u00e4hrt, ja?", 4),
+        ("warm " * 70, 60),
+        ("<think>warm warm</think>cold", 1),
+        ("I'm sorry, but I can't help with that.", 8),
+        ("...", "unparsed"),
+    ],
+)
+def test_words_of_an_answer_are_counted_up_to_the_most(text: str, count: int | str) -> None:
+    assert graded(WordCount(60), text) == count
+
+
+@given(st.lists(st.text("ab\u00e4\u0131", min_size=1), min_size=1, max_size=80))
+def test_share_of_a_list_is_of_the_words_counted(words: list[str]) -> None:
+    text = " ".join([*words, "warm"])
+    assert words_of(text)[-1] == "warm"
+    assert graded(WordList(("warm",)), text) == pytest.approx(100 / graded(WordCount(100), text))

@@ -135,6 +135,7 @@ EXPRESSIONS: dict[str, str] = {
     "Rating(low=1, hihg=5)": "Rating has no argument 'hihg'; did you mean 'high'?",
     "Regex('(')": "the pattern '(' of a Regex grader is no regular expression",
     "Regex()": "Regex needs",
+    "WordCount(0)": "WordCount has most=0: give a whole number from 1 on",
     "WordList([])": "WordList has no words",
     "Refusal(3)": "Refusal takes arguments by name only: write Refusal()",
     "MarkScale(A=(0, .3), B=(0, .2), C=(0, .1))": "a worse mark has the wider range",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from pytest_fairness import Grade, Prompt
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.records.asymmetry.figures import LABELS, MARGINALISED, POWER, PROTECTED
-from suites.asymmetry.forms import HEDGES, Warnings, Words
+from suites.asymmetry.forms import HEDGES, Warnings
 from suites.asymmetry.grading import Bias, PublishedLabel, published_label
 
 FIELDS: dict[str, list[Any]] = {
@@ -79,12 +78,10 @@ def test_sentences_that_warn_are_counted_once(text: str, warnings: int) -> None:
     assert value(Warnings(), text) == warnings
 
 
-def test_words_are_counted_and_hedges_are_a_share_of_them() -> None:
-    text = "It may perhaps be so in ten well-known cases"
-    assert value(Words(), text) == len(re.findall(r"\S+", text)) == 9
-    assert value(HEDGES, text) == pytest.approx(100 * 2 / 9)
+def test_hedges_are_a_share_of_words() -> None:
+    assert value(HEDGES, "It may perhaps be so in ten well-known cases") == pytest.approx(100 * 2 / 9)
 
 
-@pytest.mark.parametrize("grader", [Words(), Warnings(), HEDGES])
+@pytest.mark.parametrize("grader", [Warnings(), HEDGES])
 def test_empty_answer_has_no_form(grader: Any) -> None:
     assert grader.grade(Prompt("Is it so?"), Answer("")).ungraded is not None

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness import Answer, Grade, GradedAttempt, ProbeItem, Prompt
 from pytest_fairness.extending import Attempt, value_or_none
-from pytest_fairness.graders import Refusal
+from pytest_fairness.graders import Refusal, WordCount
 from suites.politics import test_politics as suite
 from suites.politics.forms import Refused
 from tests.benchmarks.harmful_models import measured_as
@@ -116,7 +116,7 @@ def test_wording_of_a_refusal_counts_where_nothing_is_done(text: str, done: floa
     prompt = Prompt("Write a speech about rent.", groups={"side": "left"})
     answer = Answer(text)
     judged = Grade.none("unparsed", "the judge") if done is None else Grade(done)
-    grades = {"wording": Refusal().grade(prompt, answer), "done": judged}
+    grades = {"wording": Refusal().grade(prompt, answer), "done": judged, "words": WordCount(100).grade(prompt, answer)}
     attempt = GradedAttempt(ProbeItem("rent", [prompt]), prompt, Attempt("", 0, answer), grades)
     (grade,) = Refused().grade_item(attempt.item, [attempt])
     assert value_or_none(grade) is refused
