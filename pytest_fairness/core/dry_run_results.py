@@ -64,9 +64,13 @@ class CallCost(JsonRecord):
     """The calls of a planned run of one probe, and what each of them takes."""
 
     questions: int
-    """The most that graders ask."""
+    """Calls of graders to make, at the rate of the pilot; without a pilot the most."""
     questions_usd: float | None = None
-    """The most that these cost; None where the price of a model that they ask is not known."""
+    """Their cost; None where the price of a model that they ask is not known, or that of growing conversations."""
+    questions_tokens: tuple[int, int] = (0, 0)
+    """Their tokens of input and output; 0 without a pilot."""
+    pilot_attempts: int = 0
+    """The stored attempts that show the number of ``questions``; 0 without a pilot."""
     silent: Sequence[str] = ()
     """Grades whose grader asks without a declared number of questions."""
     price: tuple[float, float] | None = None
@@ -149,8 +153,11 @@ class ModelPlan(JsonRecord):
     """USD per million tokens of input and of output; None where it is not known."""
     cost_usd: float | None = None
     questions: int
-    """The most that graders ask."""
+    """The calls of graders, counted like those of a probe."""
     questions_usd: float | None = None
+    questions_tokens: tuple[int, int] = (0, 0)
+    pilot_attempts: int = 0
+    """0 where a probe whose graders ask has none."""
     drawn: int = 0
     """Calls that ``--fairness-propensity`` would replace."""
     propensities: int = 0

@@ -110,6 +110,8 @@ class Conversation(DeclarativeGrader):
     rounds: int = 5
     _player: Model | None = field(default=None, init=False, repr=False)
 
+    repeats_prompt: ClassVar[bool] = True
+    """Whether its requests hold the prompt and all messages since, so that their cost grows from round to round."""
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "a conversation",
         "type": "object",

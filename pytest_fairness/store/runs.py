@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -72,6 +72,16 @@ SELECT probe, model, model_key, owner FROM parts WHERE run = :run ORDER BY probe
 """
 _SELECT_PART = """
 SELECT data FROM parts WHERE run = :run AND probe = :probe AND model_key = :model_key AND owner = :owner
+"""
+_SELECT_PARTS_OF = """
+SELECT probe, model, model_key, data FROM parts WHERE run = :run AND probe = :probe AND model_key = :model_key
+ORDER BY owner
+"""
+_SELECT_BY_SIZE = """
+SELECT run FROM (
+ SELECT run, probe, model_key, data FROM samples UNION ALL SELECT run, probe, model_key, data FROM parts
+) AS measured
+WHERE probe = :probe AND model_key = :model_key GROUP BY run ORDER BY sum(octet_length(data)) DESC, run
 """
 _SELECT_MEASURED = """
 SELECT id FROM runs
@@ -323,6 +333,15 @@ class Runs:
         """Return the latest sample of a probe on a model."""
         rows = self._database.rows(_SELECT_LATEST_SAMPLE, probe=probe, model_key=model_key)
         return self._read(*rows[0]) if rows else None
+
+    def samples_by_size(self, probe: str, model_key: str) -> Iterator[StoredSample]:
+        """Yield each run's sample of a probe on a model, whole or in parts, the largest first."""
+        for (run,) in self._database.rows(_SELECT_BY_SIZE, probe=probe, model_key=model_key):
+            sample = self.sample(run, probe, model_key)
+            if sample is None:
+                parts = self._database.rows(_SELECT_PARTS_OF, run=run, probe=probe, model_key=model_key)
+                sample = join_samples([self._read(*part) for part in parts])
+            yield sample
 
     def asked_prompts(self, run: str, model_key: str) -> set[str]:
         """Return the digests of the prompts that a run has asked a model."""

@@ -207,7 +207,9 @@ def join_samples(parts: Sequence[StoredSample]) -> StoredSample:
             part_items.setdefault(graded.item.id, []).append(graded)
         for item, attempts in part_items.items():
             items.setdefault(item, attempts)
-    return replace(parts[0], attempts=[graded for item in sorted(items) for graded in items[item]])
+    questions = {question for part in parts for question in part.questions}
+    attempts = [graded for item in sorted(items) for graded in items[item]]
+    return replace(parts[0], attempts=attempts, questions=sorted(questions))
 
 
 def _texts(metadata: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -51,6 +51,7 @@ _COUNT_ATTEMPTS = "SELECT count(*) FROM attempts WHERE key IN :keys AND (error I
 _COUNT_SERVED = """
 SELECT served_by, count(*) FROM attempts WHERE key IN :keys AND served_by IS NOT NULL GROUP BY served_by
 """
+_SELECT_USAGES = "SELECT model, usage FROM attempts WHERE key IN :keys AND error IS NULL"
 _SELECT_TIMES = "SELECT min(at), max(at) FROM attempts WHERE key IN :keys"
 _REPLACE_ATTEMPTS = schema.attempts.insert_or_replace(at="unix_time()")
 # After missed heartbeats two processes may send the same request: the first answer counts, unless it is an error.
@@ -69,6 +70,24 @@ class CompletedAttempt(NamedTuple):
     model: str
     prompt: str
     messages: Sequence[Mapping[str, str]]
+
+
+@dataclass(slots=True)
+class CallTokens:
+    """The number of answered calls, and their tokens."""
+
+    calls: int = 0
+    counted: int = 0
+    """Those of which the tokens are known."""
+    input: int = 0
+    output: int = 0
+
+    def add(self, usage: Mapping[str, int]) -> None:
+        """Add a call with the tokens that its provider has reported, if any."""
+        self.calls += 1
+        self.counted += "input" in usage and "output" in usage
+        self.input += usage.get("input", 0)
+        self.output += usage.get("output", 0)
 
 
 @dataclass(slots=True)
@@ -261,6 +280,14 @@ class Store:
     def lengths(self, model: str) -> tuple[float, float] | None:
         """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
         return self._database.read(lambda connection: spending.answer_tokens(connection, model))
+
+    def tokens_by_model(self, keys: Sequence[str]) -> dict[str, CallTokens]:
+        """Return the number and the tokens of these answers, by the key of the model that gave them."""
+        tokens: dict[str, CallTokens] = {}
+        for page in _pages(keys):
+            for model, usage in self._database.rows(_SELECT_USAGES, keys=page):
+                tokens.setdefault(model, CallTokens()).add(_usage(usage) if usage else {})
+        return tokens
 
     def _claim(self, connection: StoreConnection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
         # Claim first, then look up: an answer is written before its claim is released, so none is missed.

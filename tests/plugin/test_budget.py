@@ -172,7 +172,7 @@ def test_plan_names_the_questions_of_graders(project: Project, monkeypatch: pyte
     simulate_few_samples(monkeypatch)
     write_asking_grader(project)
     planned = project.run("--fairness-plan", "--fairness-model=simulated:demo")
-    assert "graders ask up to 20 more: up to about $0.00 more, at a prompt and its answer each" in unwrapped(planned)
+    assert "graders ask 0 to 20 more: up to about $0.00 more, at a prompt and its answer each" in unwrapped(planned)
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None
         result = project.run(*arguments)
         assert len(server.requests) == 40
         assert project.row()["verdict"] == "fair"
-    assert "fairness: graders ask up to 20 more; their cost is not in the estimate" in unwrapped(result)
+    assert "fairness: graders ask 0 to 20 more; their cost is not in the estimate" in unwrapped(result)
     calls = {line["role"]: line["calls"] for line in project.results()["run"]["calls"]}
     assert sum(calls.values()) == 40 - before
     requests = calls["graders"]

@@ -86,7 +86,7 @@ def test_plan_counts_the_calls_of_a_judge_without_its_name(project: Project, mon
     result = project.bare_run("--fairness-plan", "--fairness-model=simulated:demo")
     output = unwrapped(result)
     assert "no judge is named" not in output
-    assert "graders ask up to 16 more; their cost is not in the estimate, and is that of the model or judge" in output
+    assert "graders ask 0 to 16 more; their cost is not in the estimate, and is that of the model or judge" in output
 
 
 def test_path_is_relative_to_where_it_is_written(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import isgeneratorfunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_fairness.core.errors import FatalError
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.plugin.config.project_settings import DEFAULT_ASSUMPTIONS
+from pytest_fairness.plugin.output.grader_calls import GraderCalls, expected_grader_calls, most_grader_calls
 from pytest_fairness.plugin.output.terminal_text import wrap_text
 from pytest_fairness.plugin.samples.judges import judge_models, may_use_judge_fixture
 from pytest_fairness.plugin.session.session import FairnessSession
@@ -38,6 +38,8 @@ class CostEstimate:
     output: float
     """Tokens of the calls to make."""
     usd: float | None
+    graders: GraderCalls
+    """Those of the probes' graders, which are not in the other numbers."""
 
     def __str__(self) -> str:
         calls = f"{self.model}: {counted(self.calls, 'call')} to make, {self.stored:,} in the store"
@@ -100,37 +102,72 @@ def _has_calls(fairness: FairnessSession, probe: Probe) -> bool:
 def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimate:
     from pytest_fairness.engine.budget import cost
 
-    tokens, propensities = _input_tokens(fairness, name, model)
-    missing = fairness.store.unanswered(list(tokens))
-    lengths = fairness.store.lengths(model.key)
-    length = assumed_output(model.name, fairness.settings) if lengths is None else lengths[0]
-    drawn = 1 - propensities / max(1, len(tokens))
-    output = missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
-    sent = sum(tokens.values()) * missing / max(1, len(tokens))
+    probes = {test.probe.id: test.probe for test in fairness.work.tests if test.model_name == name}
+    seen: set[str] = set()
+    calls = stored = 0
+    sent = output = 0.0
+    graders = []
+    for probe in probes.values():
+        tokens, propensities = _input_tokens(fairness, name, model, probe)
+        graders.append(_grader_calls(fairness, probe, model, tokens))
+        tokens = {key: size for key, size in tokens.items() if key not in seen}  # prompts that probes share
+        seen.update(tokens)
+        missing = fairness.store.unanswered(list(tokens))
+        calls, stored = calls + missing, stored + len(tokens) - missing
+        if missing:
+            size, length = _tokens_of_call(fairness, model, tokens, is_stored=missing < len(tokens))
+            drawn = 1 - propensities / len(tokens)
+            sent += missing * size
+            output += missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
     price = fairness.models.find_price(model)
     usd = None if price is None else cost(price, sent, output)
-    return CostEstimate(name, missing, len(tokens) - missing, sent, output, usd)
+    return CostEstimate(name, calls, stored, sent, output, usd, GraderCalls.total(graders))
 
 
-def _input_tokens(
-    fairness: FairnessSession, name: str, model: Model, only: Probe | None = None
-) -> tuple[dict[str, float], int]:
-    """Return the expected input tokens of every request, by the key of its attempt, and the number of propensities."""
+def _tokens_of_call(
+    fairness: FairnessSession, model: Model, tokens: Mapping[str, float], *, is_stored: bool
+) -> tuple[float, float]:
+    """Return the input and output tokens of a call: of this probe's stored answers, where their provider counts them.
+
+    Args:
+        fairness: The session.
+        model: The model.
+        tokens: The input tokens of each call by its characters, by key.
+        is_stored: Whether some calls have stored answers.
+    """
+    answers = fairness.store.tokens_by_model(list(tokens)).get(model.key) if is_stored else None
+    if answers is not None and answers.counted:
+        return answers.input / answers.counted, answers.output / answers.counted
+    lengths = fairness.store.lengths(model.key)
+    length = assumed_output(model.name, fairness.settings) if lengths is None else lengths[0]
+    return sum(tokens.values()) / len(tokens), length
+
+
+def _grader_calls(fairness: FairnessSession, probe: Probe, model: Model, keys: Collection[str]) -> GraderCalls:
+    """Return the calls of a probe's graders: those to make, where a stored sample shows them; else the most."""
+    graders = probe.arguments.get("grade")
+    if not isinstance(graders, Mapping):
+        return GraderCalls()
+    prompts = [len(item.prompts) for item in probe.items]
+    most = most_grader_calls(graders, prompts, fairness.work.repetitions(probe))
+    return (expected_grader_calls(fairness, probe, model, graders, keys) if most else None) or most
+
+
+def _input_tokens(fairness: FairnessSession, name: str, model: Model, probe: Probe) -> tuple[dict[str, float], int]:
+    """Return the input tokens of a probe's requests by their characters, by key, and the number of propensities."""
     from pytest_fairness.engine.budget import expected_input
     from pytest_fairness.engine.requests import build_requests
 
     tokens: dict[str, float] = {}
     propensities = 0
-    first_repetitions: dict[str, int] = {}
+    if probe.error:
+        return tokens, propensities
+    first = fairness.work.first_probe_repetition(probe, model)
     for test in fairness.work.tests:
-        probe = test.probe
-        if test.model_name != name or probe.error or only not in (None, probe):
+        if test.model_name != name or test.probe is not probe:
             continue
-        if probe.id not in first_repetitions:
-            first_repetitions[probe.id] = fairness.work.first_probe_repetition(probe, model)
         prompts = [prompt for index in test.items for prompt in probe.items[index].prompts]
-        repetitions = fairness.work.repetitions(probe)
-        for request in build_requests(prompts, model, repetitions, first_repetitions[probe.id]):
+        for request in build_requests(prompts, model, fairness.work.repetitions(probe), first):
             propensities += request.key not in tokens and request.asks_likelihoods
             tokens[request.key] = expected_input(request.sent_prompt)
     return tokens, propensities
@@ -139,26 +176,12 @@ def _input_tokens(
 def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate]) -> Iterator[str]:
     """Yield the lines on calls and their costs, and on caps that end them."""
     texts = [fairness.models.show(str(estimate)) for estimate in estimates]
-    calls, unknown = _grader_calls(fairness, len(estimates))
-    if estimates and (calls or unknown):
-        texts.append(format_grader_calls(calls, sorted(unknown)))
+    if graders := GraderCalls.total(estimate.graders for estimate in estimates):
+        texts.append(str(graders))
     if fairness.work.caps:
         texts.append(f"stops at {fairness.work.caps}, all processes together")
     for text in texts:
         yield from announcement(text)
-
-
-def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]]:
-    """Return the most calls of the graders of all probes, and the graders without a known number."""
-    calls, unknown = 0, set[str]()
-    probes: dict[str, Probe] = {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}
-    for probe in probes.values():
-        graders = probe.arguments.get("grade")
-        if isinstance(graders, Mapping):
-            prompts = [len(item.prompts) for item in probe.items]
-            of_probe, unbounded = most_grader_calls(graders, prompts, fairness.work.repetitions(probe))
-            calls, unknown = calls + of_probe * models, unknown | unbounded
-    return calls, unknown
 
 
 def announcement(text: str) -> Iterator[str]:
@@ -166,42 +189,6 @@ def announcement(text: str) -> Iterator[str]:
     first, *more = wrap_text(f"fairness: {text}", _WIDTH)
     yield first.strip()
     yield from more
-
-
-def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repetitions: int) -> tuple[int, set[str]]:
-    """Return the most calls of graders, and the names of the graders without a known number.
-
-    Args:
-        graders: By the names of their grades.
-        prompts: The number of prompts of each item.
-        repetitions: Attempts per prompt.
-    """
-    calls = calls_by_grader(graders, prompts, repetitions)
-    unbounded = {
-        name
-        for name, grader in graders.items()
-        if name not in calls and isgeneratorfunction(getattr(grader, "grade_item", None))
-    }
-    return sum(calls.values()), unbounded
-
-
-def calls_by_grader(graders: Mapping[str, Any], prompts: Iterable[int], repetitions: int) -> dict[str, int]:
-    """Return the most calls of each grader that declares a number; the arguments are those of `most_grader_calls`."""
-    counts = [count * repetitions for count in prompts]
-    return {
-        name: sum(map(grader.most_questions, counts)) + getattr(grader, "second_questions", lambda _: 0)(sum(counts))
-        for name, grader in graders.items()
-        if hasattr(grader, "most_questions")
-    }
-
-
-def format_grader_calls(calls: int, unknown: Sequence[str], usd: float | None = None) -> str:
-    """Return the line on the calls of graders, with what they cost at most if that is known."""
-    parts = [f"graders ask up to {calls:,} more"] if calls else []
-    parts += [f"the grader of {', '.join(unknown)} asks an unknown number of questions"] if unknown else []
-    if usd is not None and not unknown:
-        return f"{parts[0]}: up to about {money(usd)} more, at a prompt and its answer each"
-    return f"{'; '.join(parts)}; their cost is not in the estimate, and is that of the model or judge that they ask"
 
 
 _REASONING = re.compile(

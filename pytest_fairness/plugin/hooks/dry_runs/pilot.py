@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.dry_run_results import CallCost
 from pytest_fairness.planning.predictions import FEWEST_SOURCES
 from pytest_fairness.plugin.config.project_settings import DEFAULT_ASSUMPTIONS
-from pytest_fairness.plugin.output.cost_estimate import assumed_output, calls_by_grader, most_grader_calls
+from pytest_fairness.plugin.output.cost_estimate import assumed_output
+from pytest_fairness.plugin.output.grader_calls import (
+    GraderCalls,
+    calls_by_grader,
+    expected_grader_calls,
+    most_grader_calls,
+)
 from pytest_fairness.plugin.samples.judges import UNNAMED_JUDGE
 from pytest_fairness.plugin.samples.measurement import LazyMeasured
 from pytest_fairness.plugin.samples.sequential_looks import MOST_LOOKS
@@ -166,20 +172,13 @@ class PilotData:
         output_tokens = (
             fmean(usage.get("output", 0) for usage in usages) if usages else 1 if self.is_propensity else assumed
         )
-        graders = self._measured.graders
-        grader_calls, uncounted = most_grader_calls(graders, sizes, self.repetitions)
-        prices = {
-            name: self._price_of_questions(grader, input_tokens, output_tokens) for name, grader in graders.items()
-        }
-        amounts = [
-            None if (price := prices[name]) is None else price * calls
-            for name, calls in calls_by_grader(graders, sizes, self.repetitions).items()
-            if calls
-        ]
+        graders = self._grader_calls(sizes, input_tokens, output_tokens)
         return CallCost(
-            questions=grader_calls,
-            questions_usd=sum(filter(None, amounts)) if None not in amounts else None,
-            silent=sorted(uncounted),
+            questions=graders.calls,
+            questions_usd=graders.usd,
+            questions_tokens=(round(graders.input), round(graders.output)),
+            pilot_attempts=graders.pilot,
+            silent=sorted(graders.uncounted),
             price=self._fairness.models.find_price(self.model),
             calls=len(self._keys),
             propensities=self._propensity_calls,
@@ -190,12 +189,37 @@ class PilotData:
             seconds=fmean(latencies) if latencies else None,
         )
 
+    def _grader_calls(self, sizes: Sequence[int], input_tokens: float, output_tokens: float) -> GraderCalls:
+        """Return the calls of graders: those of the pilot, or the most with their price.
+
+        Args:
+            sizes: The number of prompts of each item.
+            input_tokens: Tokens of a prompt.
+            output_tokens: Tokens of an answer.
+        """
+        graders = self._measured.graders
+        most = most_grader_calls(graders, sizes, self.repetitions)
+        if not most:
+            return most
+        if expected := expected_grader_calls(self._fairness, self.probe, self.model, graders, self._keys):
+            return expected
+        amounts = [
+            None
+            if (price := self._price_of_questions(graders[name], input_tokens, output_tokens)) is None
+            else price * calls
+            for name, calls in calls_by_grader(graders, sizes, self.repetitions).items()
+            if calls
+        ]
+        return replace(most, usd=None if None in amounts else sum(filter(None, amounts)))
+
     def _price_of_questions(self, grader: object, input_tokens: float, output_tokens: float) -> float | None:
         """Return the USD of one question of a grader, which holds a prompt and its answer; None if not known."""
         from pytest_fairness.engine.budget import cost
 
         while hasattr(grader, "grader"):  # a suite's own around another
             grader = grader.grader
+        if getattr(grader, "repeats_prompt", False):  # its prompts grow by what a pilot shows
+            return None
         model = getattr(grader, "model", None) or self.model
         if getattr(model, "name", "") == UNNAMED_JUDGE:
             return None

@@ -11,7 +11,8 @@ from pytest_fairness.core.formatting import align_columns, counted
 from pytest_fairness.plugin.config.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.config.settings import Settings
 from pytest_fairness.plugin.hooks.dry_runs.pilot import CHARACTERS
-from pytest_fairness.plugin.output.cost_estimate import assumed_output, format_grader_calls, reasons
+from pytest_fairness.plugin.output.cost_estimate import assumed_output, reasons
+from pytest_fairness.plugin.output.grader_calls import GraderCalls
 from pytest_fairness.plugin.output.terminal_text import wrap_text
 from pytest_fairness.stats.simulation import COMPETENCE
 
@@ -47,6 +48,7 @@ def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settin
         for sizes in ([cost.input for cost in costs], [cost.output for cost in costs])
     ]
     price = costs[0].price if costs else None
+    graders = GraderCalls.total(map(_grader_calls, costs))
     return ModelPlan(
         model=model,
         all_fair=prod(_share_all_fair(probe_rows) for probe_rows in probes.values()),
@@ -57,18 +59,22 @@ def compute_total(model: str, rows: Sequence[PlannedThreshold], settings: Settin
         tokens_from=" and ".join(sorted({cost.tokens_from for cost in costs})),
         price=price,
         cost_usd=None if price is None else sum(count * usd for count, usd in zip(tokens, price, strict=True)) / 1e6,
-        questions=sum(cost.questions for cost in costs),
-        questions_usd=_sum_known([cost.questions_usd for cost in costs if cost.questions]),
+        questions=graders.calls,
+        questions_usd=graders.usd,
+        questions_tokens=(round(graders.input), round(graders.output)),
+        pilot_attempts=graders.pilot,
         drawn=sum(cost.calls for cost in costs if cost.propensities),
         propensities=sum(cost.propensities for cost in costs),
-        silent=sorted({name for cost in costs for name in cost.silent}),
-        seconds=_estimate_seconds(sum(new_calls), costs, settings),
+        silent=sorted(graders.uncounted),
+        seconds=_estimate_seconds(sum(new_calls) + (graders.calls if graders.pilot else 0), costs, settings),
     )
 
 
-def _sum_known(amounts: Sequence[float | None]) -> float | None:
-    """Return a sum; None where an amount is not known."""
-    return None if None in amounts else sum(amount for amount in amounts if amount is not None)
+def _grader_calls(cost: CallCost | ModelPlan) -> GraderCalls:
+    """Return the calls of graders in the cost of a probe, or in the total of all."""
+    return GraderCalls(
+        cost.questions, cost.pilot_attempts, *cost.questions_tokens, cost.questions_usd, frozenset(cost.silent)
+    )
 
 
 def _share_all_fair(probe_rows: Sequence[PlannedThreshold]) -> float:
@@ -197,8 +203,8 @@ def _run_notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Set
         yield "a judged pilot counts as a run of its threshold: the next run has a wider interval"
     if new_calls:
         yield from _format_cost(total, settings)
-    if total.questions or total.silent:
-        yield format_grader_calls(total.questions, total.silent, total.questions_usd)
+    if graders := _grader_calls(total):
+        yield str(graders)
 
 
 def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
@@ -216,7 +222,8 @@ def _format_cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
         yield "price not known: write it into [tool.pytest-fairness.prices]"
     else:
         usd = total.cost_usd or 0.0
-        graded = f", up to {usd + total.questions_usd:,.2f} with its graders," if total.questions_usd else ""
+        limit = "" if total.pilot_attempts else "up to "
+        graded = f", {limit}{usd + total.questions_usd:,.2f} with its graders," if total.questions_usd else ""
         yield f"about {usd:,.2f} USD{graded} at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
         yield "time not known: no stored answer shows it; [tool.pytest-fairness.assumptions] calls_per_second gives it"
