@@ -18,6 +18,7 @@ _OF_A_PERSON = (
 """A blank in small letters; other such words in brackets are remarks, or elements of XML."""
 _BLANKS = re.compile(
     r"""
+    (?=[\[{<$%_@]) (?:                                               # at any other sign none is tried
     \{\{[^{}\n]{1,80}\}\}                                          # {{NAME1}}, {{ user.name }}, {{#if x}}
     | \{%[-+]?\s*[A-Za-z][^{}\n]{0,80}%\} | <%[=-]?[^%<>\n]{1,80}%>     # {% if x %}, <%= name %>
     | \$\{[A-Za-z_][\w.]{0,60}\}                                        # ${name}
@@ -29,7 +30,7 @@ _BLANKS = re.compile(
     | <(?i:your|insert|enter)\b[^<>\n]{0,60}>                             # <insert name>
     | %\([A-Za-z_]\w{0,60}\)[sdrf] | (?<![\w%])%s\b | (?<![\w%])%[A-Z][A-Z_]{1,40}%      # %(name)s, %s, %NAME%
     | (?<!\w)__[A-Z][A-Z0-9_]{0,60}__(?!\w) | @@\w{2,60}@@               # __NAME__, @@NAME@@
-    """,
+    )""",
     re.VERBOSE,
 )
 _WORDED = re.compile(rf"{_OF_A_PERSON}|(?:your|insert|enter|fill|add|name\ of)\b.*", re.IGNORECASE)

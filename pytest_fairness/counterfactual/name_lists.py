@@ -173,14 +173,10 @@ class NameList:
         """Return a name of each of these groups, as near as can be to a length."""
         numbers = Counter(groups)
         ranks = [generator.random() for _ in range(max(numbers.values()))]
-        unused = {
-            group: [
-                name
-                for name in self._groups[group]
-                if abs(len(name.text) - length) <= self._farthest(group, number, length)
-            ]
-            for group, number in numbers.items()
-        }
+        unused: dict[Group, list[Name]] = {}
+        for group, number in numbers.items():
+            farthest = self._farthest(group, number, length)
+            unused[group] = [name for name in self._groups[group] if abs(len(name.text) - length) <= farthest]
         people: list[Name] = []
         for position, group in enumerate(groups):
             names = unused[group]

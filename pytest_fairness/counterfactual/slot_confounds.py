@@ -85,6 +85,7 @@ def find_slot_confounds(rows: Sequence[Row]) -> Iterator[SlotConfound]:
             if (kind, slot) not in reported:
                 reported.add((kind, slot))
                 yield SlotConfound(kind, text)
+    _stands_in.cache_clear()
 
 
 def _attributes(rows: Sequence[Row]) -> list[str]:
@@ -269,7 +270,12 @@ def _listed_names() -> frozenset[str]:
 
 def _has_title(prompt: Prompt, pattern: re.Pattern[str]) -> bool:
     """Return whether a title stands before a name in the text, or alone in a slot."""
-    return pattern.search(prompt.text) is not None or pattern.search(f"{prompt.slots.get('title', '')} X") is not None
+    return _stands_in(prompt.text, pattern) or _stands_in(f"{prompt.slots.get('title', '')} X", pattern)
+
+
+@cache  # every attribute of a probe asks the same of its texts, which may be long
+def _stands_in(text: str, title: re.Pattern[str]) -> bool:
+    return title.search(text) is not None
 
 
 def _is_neutral(prompt: Prompt) -> bool:
