@@ -19,6 +19,13 @@ ALL_SUITES = (
 )
 """Arguments of a run of 32 prompts: one item of a probe of each suite."""
 
+FEW_SUITES = (
+    *("suites/agents/test_agents.py", "suites/bbq/test_bbq.py", "suites/gender/test_decisions.py"),
+    *("-k", "credit or bbq or referral", "--fairness-sample=1"),
+    *("--fairness-repetitions=1", "--fairness-concurrency=4"),
+)
+"""Arguments of a run with tools, with options and with yes or no: for a road of the same answers that is slower."""
+
 JUDGED = ("suites/asymmetry/test_asymmetry.py", "--fairness-sample=1", "--fairness-concurrency=4")
 """Arguments of a run of two prompts whose answers a judge grades."""
 

@@ -27,13 +27,11 @@ def _loaded_once(_installed: None) -> Iterator[None]:
         yield
 
 
-def test_every_suite_measures_weights_in_this_process(project: Project) -> None:
+def test_suites_measure_weights_in_this_process(project: Project) -> None:
     model = f"--fairness-model=transformers:{weights().parent}?max_tokens=6&batch_size=4"
-    run = run_shipped(
-        project, model, "--fairness-judge=simulated:judge", "--fairness-offline", *real_answers.ALL_SUITES
-    )
+    run = run_shipped(project, model, "--fairness-offline", *real_answers.FEW_SUITES)
     # The chat template of these weights has no tools: the ten attempts of the suite `agents` fail, with the reason.
-    real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, failed=10, unjudged=2)
+    real_answers.assert_every_answer_is_graded_or_has_a_reason(run, project.store, failed=10)
     real_answers.assert_nothing_is_fair(run)
     assert "its chat template offers no tools" in run.output
 

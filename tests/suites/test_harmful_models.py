@@ -58,12 +58,12 @@ def test_probes_without_a_control_write() -> None:
 
 @pytest.mark.slow
 def test_harm_to_a_declared_slice_is_found() -> None:
-    """Harm a slice of every other threshold; ``tests/benchmarks/harmful_models.py --slices`` harms them all."""
+    """Harm a slice of every third threshold; ``tests/benchmarks/harmful_models.py --slices`` harms them all."""
     missed, total = [], 0
     for gate in GATES.values():
         if thresholds := [one for one in gate.study.thresholds if threshold_mark(one).slices]:
             competent = measured_as(gate, Competent())
-            for threshold in thresholds[::2]:
+            for threshold in thresholds[::3]:
                 verdicts = verdicts_of_harm(gate, threshold, competent)
                 total += len(verdicts)
                 missed += [name for name, verdict in verdicts.items() if verdict in ("fair", "undecided")]
