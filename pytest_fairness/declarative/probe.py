@@ -163,8 +163,8 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, lines_by
 def _table_probe(
     document: LocatedValue, name: str, folders: AllowedFolders, lines_by_name: dict[str, int]
 ) -> DeclaredProbe:
-    table = read_table(document, folders)
-    vocabulary = vocabulary_of(table)
+    table, grader_values = read_table(document, folders)
+    vocabulary = vocabulary_of(table, grader_values)
     thresholds = _thresholds(document, vocabulary, lines_by_name)
     _control(document, vocabulary)
     mark_arguments = {
@@ -423,39 +423,50 @@ def _read_declaration(
 
 
 _OF_PROMPTS = (
-    *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
+    *("template", "system", "language", "vary", "draw", "items", "choices"),
     *("repetitions", "calibration", "literal"),
 )
 """The fields of a declaration that do not apply to a recorded table."""
 
 
-def read_table(document: LocatedValue, folders: AllowedFolders) -> RecordedTable:
-    """Return the table that a declaration names.
+def read_table(
+    document: LocatedValue, folders: AllowedFolders
+) -> tuple[RecordedTable, Mapping[str, Collection[str] | None]]:
+    """Return the table that a declaration names, and the values of the grades that its graders give.
 
     Raises:
         DeclarationError: The file cannot be read, lacks a column, or the declaration has fields about prompts.
     """
     for name in _OF_PROMPTS:
         if node := document.get(name):
-            raise node.key_error(f"a recorded table has no {name!r}: what was asked and graded is in the table")
+            raise node.key_error(f"a recorded table has no {name!r}: what was asked is in the table")
     declared = document.value["table"]
     fields = declared.value
     lists = {name: [child.text for child in fields[name].value] for name in ("groups", "grades") if name in fields}
     texts = {name: fields[name].text for name in ("item", "source", "model") if name in fields}
     extremes = fields["extremes"].plain if "extremes" in fields else None
     select = {name: node.text for name, node in fields["select"].value.items()} if "select" in fields else None
-    options = {"item": "sample", **texts, **lists, "extremes": extremes, "select": select}
-    table = RecordedTable(folders.path(fields["file"]), **options)
+    options: dict[str, Any] = {"item": "sample", **texts, **lists, "extremes": extremes, "select": select}
+    if tools := document.get("tools"):
+        options["tools"] = [child.plain for child in tools.value]
+    file = folders.path(fields["file"])
+    values: Mapping[str, Collection[str] | None] = {}
+    if grade := document.get("grade"):
+        names = _located(declared, lambda: RecordedTable(file, **options).tool_names)
+        graders = read_graders(grade, folders, None, names)
+        options["graders"], values = graders.graders, graders.values
+    table = RecordedTable(file, **options)
     try:
         table.items()
     except FairnessError as error:
         raise declared.error(str(error)) from None
     except OSError as error:
         raise fields["file"].error(f"it cannot be read: {error.strerror}") from None
-    return table
+    return table, values
 
 
-def vocabulary_of(table: RecordedTable) -> ProbeVocabulary:
+def vocabulary_of(table: RecordedTable, grader_values: Mapping[str, Collection[str] | None]) -> ProbeVocabulary:
     """Return the names that thresholds on a table may use."""
     values = table.values
-    return ProbeVocabulary(dict.fromkeys(table.grades), values["groups"], values["slices"], table.explain_no_grade)
+    grades = {**dict.fromkeys(table.grades), **grader_values}
+    return ProbeVocabulary(grades, values["groups"], values["slices"], table.explain_no_grade)

@@ -72,6 +72,7 @@ class CalledTool(DeclarativeGrader):
     none: str = NONE
 
     accepts: ClassVar[tuple[str, ...]] = _ACCEPTED
+    reads_texts: ClassVar[bool] = False
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "called-tool",
         "type": "object",
@@ -157,6 +158,7 @@ class ToolArgument(DeclarativeGrader):
     take: _Take = "only"
 
     accepts: ClassVar[tuple[str, ...]] = _ACCEPTED
+    reads_texts: ClassVar[bool] = False
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "tool-argument",
         "type": "object",
@@ -274,6 +276,7 @@ class ToolCallCount(DeclarativeGrader):
     most: int = 10
 
     accepts: ClassVar[tuple[str, ...]] = _ACCEPTED
+    reads_texts: ClassVar[bool] = False
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "tool-call-count",
         "type": "object",

@@ -24,6 +24,7 @@ from pytest_fairness.core.threshold_results import ResponseResult
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.grade_numbers import PLAIN_TYPES
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.observational import observational_remarks
 from pytest_fairness.stats.origins import find_replies
 from pytest_fairness.stats.responses import find_responses
 from pytest_fairness.stats.table_columns import EPOCH, repeats_questions
@@ -70,7 +71,11 @@ def find_probe_result(
         *_without_calls(attempts),
         *_alike(attempts, grades, responses),
         *_positions(attempts, grades),
-        *([*_pooled(sample), *_ungraded_rows(sample)] if is_recorded(model) else ()),
+        *(
+            [*observational_remarks(sample.selection.columns), *_pooled(sample), *_ungraded_rows(sample)]
+            if is_recorded(model)
+            else ()
+        ),
         *_unread(formats),
     ]
     return ProbeResult(

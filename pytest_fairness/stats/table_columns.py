@@ -15,6 +15,11 @@ Row = Mapping[str, Any]
 EPOCH = "epoch"
 """The column of an answer's repetition, from 1, in a table that an import has written."""
 
+STUDY_DESIGN = "study_design"
+"""The column of how the rows of a table came about, as in the social sciences."""
+OBSERVATIONAL = "observational"
+"""The value of that column where nobody assigned groups to requests, as in the traffic of an application."""
+
 _MODEL = frozenset(("model", "models", "llm", "llms", "modell", "modele", "modèle", "modelo", "modello"))
 """Words in the name of a column that holds models."""
 _VERSIONS = frozenset(

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +19,7 @@ from pytest_fairness.core.importer import Importer
 from pytest_fairness.core.json_objects import finite_value
 from pytest_fairness.core.output_files import partial_file
 from pytest_fairness.core.tool_calls import ToolCall
-from pytest_fairness.stats.table_columns import EPOCH
+from pytest_fairness.stats.table_columns import EPOCH, OBSERVATIONAL, STUDY_DESIGN
 
 SAMPLE = "sample"
 """The column of the question; with that of the repetition it identifies an answer."""
@@ -27,6 +27,15 @@ ACTIONS = "actions"
 """The column of tool calls; it exists only if an answer has any."""
 UNGRADED = "ungraded"
 """The column of why the other tool could not grade an answer; it exists only if it could not grade one."""
+MESSAGES = "messages"
+"""The column of the request: messages with role and content."""
+ANSWER = "answer"
+"""The column of the answer's text, which graders read; it and the next ones exist only if a row has a text."""
+FINISH_REASON = "finish_reason"
+"""The column of why an answer ended."""
+SERVED_BY = "served_by"
+"""The column of the model that answered, as its provider reports it."""
+TEXTS = (MESSAGES, ANSWER, FINISH_REASON, SERVED_BY)
 _LONGEST_TEXT = 200
 """The most characters of a score or a field: of a longer field the beginning and a digest are kept."""
 _BEGINNING = 60
@@ -62,6 +71,14 @@ class RecordedAnswer:
     """The fields by which a file holds several tables in one, such as ``{"filter": "strict-match"}``."""
     actions: Sequence[ToolCall] | None = None
     """Its calls of tools, in order; None where the file does not state them."""
+    messages: Sequence[Mapping[str, str]] | None = None
+    """The request, the user's message last; None where the file does not state it."""
+    text: str | None = None
+    """The text of the answer, whole; None where the file does not state it."""
+    finish_reason: str = ""
+    """The provider's word for why the answer ended."""
+    served_by: str | None = None
+    """The model that answered, as its provider reports it; None where the file does not state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +148,7 @@ class _TableBuilder:
         self._groups: dict[str, dict[str, list[int]] | None] = {}
         """By field and value, the number of ungraded answers and of all; None for a field that has many values."""
         self._has_actions = False
+        self._has_texts = False
         self._rows = 0
 
     def add(self, answer: RecordedAnswer, spool: IO[str]) -> None:
@@ -156,7 +174,10 @@ class _TableBuilder:
         calls = None if withheld or answer.actions is None else [call.to_json() for call in answer.actions]
         self._has_actions |= bool(calls)
         reason = "; ".join(dict.fromkeys(reasons.values()))
-        spool.write(json.dumps([answer.sample, epoch, scores, attributes, calls, reason], ensure_ascii=False) + "\n")
+        self._has_texts |= answer.text is not None or answer.messages is not None
+        texts = [answer.messages, None if withheld else answer.text, answer.finish_reason or None, answer.served_by]
+        spooled = [answer.sample, epoch, scores, attributes, calls, reason, texts]
+        spool.write(json.dumps(spooled, ensure_ascii=False) + "\n")
 
     def finish(self) -> ImportedTable:
         """Check what was collected, and return its size and columns."""
@@ -169,6 +190,7 @@ class _TableBuilder:
             notes = "; ".join(self._notes())
             raise FairnessError(f"{self._source} holds no score that can be measured{f': {notes}' if notes else ''}")
         added = [*([ACTIONS] if self._has_actions else []), *([UNGRADED] if self._ungraded else [])]
+        added += TEXTS if self._has_texts else []
         for name in added:
             if name in self._scores:
                 raise FairnessError(f"{self._source} has a score {name!r}, which is a column of every table: rename it")
@@ -178,12 +200,13 @@ class _TableBuilder:
 
     def row(self, spooled: Sequence[Any]) -> dict[str, Any]:
         """Return a row with all columns of the table."""
-        sample, epoch, scores, attributes, calls, reason = spooled
+        sample, epoch, scores, attributes, calls, reason, texts = spooled
         return {
             SAMPLE: sample,
             EPOCH: epoch,
             **{column: attributes.get(name) for name, column in self._renamed.items()},
             **{name: scores.get(name) for name in self._scores},
+            **(dict(zip(TEXTS, texts, strict=True)) if self._has_texts else {}),
             **({ACTIONS: calls} if self._has_actions else {}),
             **({UNGRADED: reason or None} if self._ungraded else {}),
         }
@@ -347,6 +370,8 @@ class TableImporter(Importer):
     line_start = f'{{"{SAMPLE}": '
     parts: str = ""
     """The fields that ``--select`` chooses by, for its help; empty where a file has one table."""
+    is_observational: bool = False
+    """Whether nobody assigned groups to requests, so that verdicts say what such data cannot show."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the files that are read, and ``--select``."""
@@ -375,7 +400,11 @@ class TableImporter(Importer):
         notes: list[str] = []
         files = arguments.file if isinstance(arguments.file, list) else [arguments.file]
         selected = _selected(getattr(arguments, "select", ()))
-        table = write_table(out, self.read(arguments, notes), _join_names(map(str, files)), selected)
+        answers = self.read(arguments, notes)
+        if self.is_observational:
+            design = {STUDY_DESIGN: OBSERVATIONAL}
+            answers = (replace(answer, attributes={**answer.attributes, **design}) for answer in answers)
+        table = write_table(out, answers, _join_names(map(str, files)), selected)
         summary = f"{counted(table.rows, 'row')} written to {out}; scores: {_join_names(table.scores)}"
         return [
             *notes,

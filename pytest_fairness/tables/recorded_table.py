@@ -24,10 +24,11 @@ from pytest_fairness.core.tools import Tool, calls_from_json, read_tools
 from pytest_fairness.core.written_numbers import plain_number
 from pytest_fairness.stats import table_columns, table_reader
 from pytest_fairness.stats.table_reader import ExtremesOf
-from pytest_fairness.tables.recorded_answers import ACTIONS, UNGRADED
+from pytest_fairness.tables.recorded_answers import ACTIONS, ANSWER, FINISH_REASON, MESSAGES, SERVED_BY, TEXTS, UNGRADED
 
 Scores = Mapping[str, Any]
 """The grades of one row, by column."""
+_CHAT_ROLES = ("system", "user", "assistant")
 _SHOWN = 3
 """Columns that a message shows."""
 
@@ -48,8 +49,10 @@ class RecordedTable:
             makes a threshold *invalid*.
         model: The name of the model that has answered, as reports show it; default: the value of ``select``, if it
             has one.
-        actions: Graders of calls of tools by grade, such as `CalledTool`; the calls are in the column ``actions``.
-        tools: The tools that the model was offered, by name, or as `Tool` objects; needed for ``actions``.
+        graders: Graders by grade, such as `Refusal` or `CalledTool`. They read the texts in the column ``answer``, the
+            calls of tools in ``actions``, the request in ``messages``, ``finish_reason`` and ``served_by``, as far as
+            the table has these. A row without an answer is ungraded; for graders of calls alone, one without calls.
+        tools: The tools that the model was offered, by name, or as `Tool` objects; default: those in ``actions``.
         select: The rows that are judged, by the value of a column: ``{"model": "gpt-5-mini"}``. A table with the
             answers of several models is refused without.
 
@@ -75,23 +78,22 @@ class RecordedTable:
         grades: Sequence[str] | None = None,
         extremes: Mapping[str, ExtremesOf] | None = None,
         model: str | None = None,
-        actions: Mapping[str, Grader] | None = None,
+        graders: Mapping[str, Grader] | None = None,
         tools: Sequence[str | Tool] = (),
         select: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(groups, str) or isinstance(grades, str):
             raise FairnessError("groups and grades are lists of columns: write groups=['gender']")
-        if actions and not tools:
-            raise FairnessError("graders of actions need tools: name those that the model was offered")
         self.path = Path(path)
         self._scores: dict[str, Scores] = {}
         self._reasons: dict[str, str] = {}
-        self._calls: dict[str, Sequence[ToolCall] | None] = {}
+        self._answers: dict[str, Answer] = {}
         self._select = dict(select or {})
         selected = next((value for name, value in self._select.items() if table_columns.names_model(name)), "answers")
-        self.model = RecordedModel(f"{RECORDED}{model or selected}", self._scores, self._calls)
-        self._actions = dict(actions or {})
-        self._tools = read_tools([Tool(tool) if isinstance(tool, str) else tool for tool in tools]) if tools else ()
+        self.model = RecordedModel(f"{RECORDED}{model or selected}", self._answers)
+        self._graders = dict(graders or {})
+        self._reads_texts = any(getattr(grader, "reads_texts", True) for grader in self._graders.values())
+        self._tools = read_tools([Tool(tool) if isinstance(tool, str) else tool for tool in tools]) if tools else None
         self._item, self._source = item, source
         self._groups = list(groups)
         self._grades = None if grades is None else list(grades)
@@ -103,12 +105,13 @@ class RecordedTable:
         """The arguments of a probe's mark."""
         try:
             grade: dict[str, Grader] = {
-                name: RecordedScore(name, self._scores, self._extremes.get(name), self._reasons) for name in self.grades
+                name: RecordedScore(name, self._scores, self._answers, self._extremes.get(name), self._reasons)
+                for name in self.grades
             }
         except FairnessError:  # the probe's only test reports it
             grade = {}
-        grade |= self._actions
-        grade = grade or {"score": RecordedScore("score", self._scores)}
+        grade |= self._graders
+        grade = grade or {"score": RecordedScore("score", self._scores, self._answers)}
         return {"items": self.items, "grade": grade, "literal": True}  # what was asked is in the table
 
     @cached_property
@@ -119,7 +122,7 @@ class RecordedTable:
             FairnessError: The file cannot be read, has no row, a row lacks a column, or the answers are of several
                 models.
         """
-        columns = [self._item, *self._groups, *filter(None, [self._source]), *([ACTIONS] if self._tools else [])]
+        columns = [self._item, *self._groups, *filter(None, [self._source])]
         if self._item in self._groups:
             raise FairnessError(f"{self._item!r} is the item and a group: an item would have one group only")
         rows = list(table_reader.read_columns(self.path, [*columns, *self._select]))
@@ -137,7 +140,13 @@ class RecordedTable:
                     )
             if table_columns.is_missing(row[self._item]):
                 raise FairnessError(f"{self.path}, row {number}: its {self._item} is empty")
-        roles = [*filter(None, [self._source]), *(self._grades or ())]
+        needed = ANSWER if self._reads_texts else ACTIONS
+        if self._graders and not any(name in row for _, row in selected for name in (ANSWER, needed)):
+            what = "the texts of answers" if self._reads_texts else "calls of tools"
+            raise FairnessError(f"{self.path} has no column {needed!r}, from which its graders read {what}")
+        if clash := self._graders.keys() & set(self._grades or ()):
+            raise FairnessError(f"{min(clash)!r} is a grader and a column of `grades`: rename the grader")
+        roles = [*filter(None, [self._source]), *(self._grades or ()), *(TEXTS if self._graders else ())]
         table_columns.refuse_models([row for _, row in selected], self._item, self._groups, roles, f"{self.path} has")
         return selected
 
@@ -156,16 +165,8 @@ class RecordedTable:
 
     def _number_columns(self) -> list[str]:
         """Return the columns whose values are numbers, or true or false."""
-        roles = {
-            self._item,
-            self._source,
-            table_columns.EPOCH,
-            ACTIONS,
-            *self._groups,
-            *self._select,
-            *self._reason_column,
-        }
         grades: list[str] = []
+        roles = {*self._roles, *self._graders}
         for name in table_columns.columns_of(row for _, row in self.rows):
             if name in roles or name in self._failures:
                 continue
@@ -180,7 +181,7 @@ class RecordedTable:
                     f"{self.path}, {self._no_number(name, *texts[0])} ({counted(len(texts), 'such row')} of "
                     f"{len(cells):,}); if {name} is no grade, name the others in `grades`"
                 )
-        if not grades and not self._actions:
+        if not grades and not self._graders:
             raise FairnessError(
                 f"{self.path} has no column of numbers, or of true and false, besides those of items and groups"
                 f"{self._first_texts()}: write what is judged as a number, or as true or false"
@@ -197,16 +198,9 @@ class RecordedTable:
     def _first_texts(self) -> str:
         """Return what stands in the columns that could be meant as grades, for a message."""
         number, row = self.rows[0]
-        roles = {
-            self._item,
-            self._source,
-            table_columns.EPOCH,
-            ACTIONS,
-            *self._groups,
-            *self._select,
-            *self._reason_column,
-        }
-        shown = [f"{name} is {value!r:.40}" for name, value in row.items() if name not in roles and value is not None]
+        shown = [
+            f"{name} is {value!r:.40}" for name, value in row.items() if name not in self._roles and value is not None
+        ]
         return f" (row {number}: {', '.join(shown[:_SHOWN])})" if shown else ""
 
     def explain_no_grade(self, name: str) -> str:
@@ -215,6 +209,13 @@ class RecordedTable:
         if self._grades is not None:
             return "it is not among `grades`" if any(name in row for _, row in self.rows) else ""
         return self._no_number(name, *texts[0]) if texts else ""
+
+    @property
+    def _roles(self) -> set[str | None]:
+        """The columns that are neither grades nor slices."""
+        texts = TEXTS if self._graders else ()
+        read = (table_columns.EPOCH, ACTIONS, *texts, *self._reason_column)
+        return {self._item, self._source, *self._groups, *self._select, *read}
 
     @cached_property
     def _reason_column(self) -> tuple[str, ...]:
@@ -226,15 +227,13 @@ class RecordedTable:
     @cached_property
     def _failures(self) -> list[str]:
         """The columns that say why a row has no grade, though it may hold the number of one."""
-        roles = {self._item, self._source, ACTIONS, *self._groups, *self._select, *self._reason_column}
-        return table_columns.failure_columns([row for _, row in self.rows], roles | set(self._grades or ()))
+        return table_columns.failure_columns([row for _, row in self.rows], self._roles | set(self._grades or ()))
 
     @cached_property
     def values(self) -> dict[str, dict[str, list[str]]]:
         """The values of each group, and of each column for slices, against which names in thresholds are checked."""
-        roles = {self._item, self._source, ACTIONS, *self._select, *self._reason_column}
-        names = [name for name in table_columns.columns_of(row for _, row in self.rows) if name not in roles]
-        others = [name for name in names if name not in (*self.grades, *self._groups)]
+        names = table_columns.columns_of(row for _, row in self.rows)
+        others = [name for name in names if name not in {*(self._roles - {table_columns.EPOCH}), *self.grades}]
         return {"groups": self._texts_of(self._groups), "slices": self._texts_of(others)}
 
     def _texts_of(self, names: Iterable[str]) -> dict[str, list[str]]:
@@ -266,17 +265,66 @@ class RecordedTable:
         failure = table_columns.failure_in(row, self._failures)
         scores = {name: None if failure else _json_value(row.get(name)) for name in self.grades}
         groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
-        roles = {*grades, *self._groups, self._item, self._source, ACTIONS, *self._select, *self._reason_column}
+        roles = {*(self._roles - {table_columns.EPOCH}), *grades}
         slices = {name: value for name, value in row.items() if name not in roles and _is_slice(value)}
+        answer = self._read_answer(number, row, is_failed=bool(failure)) if self._graders else Answer(_as_json(scores))
         # Stored answers are found by their prompt: a row that changes must be another prompt.
-        recorded = {**scores, ACTIONS: row[ACTIONS]} if self._tools else scores
-        text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
-        self._scores[text] = scores
+        recorded = [scores, answer.text, [call.to_json() for call in answer.actions]] if self._graders else scores
+        name = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
+        self._scores[name], self._answers[name] = scores, answer
         if reason := failure or (row.get(UNGRADED) if self._reason_column else ""):
-            self._reasons[text] = reason
-        if self._tools:
-            self._calls[text] = self._read_calls(number, row[ACTIONS])
-        return Prompt(text, groups, slices, tools=self._tools)
+            self._reasons[name] = reason
+        messages = self._read_messages(number, row) if self._graders else []
+        opening = [{"role": "system", "content": name}] if messages else [{"role": "user", "content": name}]
+        return Prompt([*opening, *messages], groups, slices, tools=self._offered if self._graders else ())
+
+    def _read_answer(self, number: int, row: Mapping[str, Any], *, is_failed: bool) -> Answer:
+        """Return the answer of a row; its finish reason is an error where it has none."""
+        text = _json_value(row.get(ANSWER))
+        calls = self._calls[number]
+        if is_failed or (table_columns.is_missing(text) and (self._reads_texts or not calls)):
+            return Answer("", ERROR)
+        if text is None:
+            return Answer("", TOOL_CALLS, actions=[ToolCall(call.name, call.arguments) for call in calls or ()])
+        if not isinstance(text, str):
+            raise FairnessError(f"{self.path}, row {number}: its {ANSWER} is {text!r:.60}: write a text")
+        finish, served_by = (_json_value(row.get(name)) for name in (FINISH_REASON, SERVED_BY))
+        served_by = None if table_columns.is_missing(served_by) else str(served_by)
+        return Answer(text, str(finish or STOP), served_by=served_by, actions=calls or ())
+
+    def _read_messages(self, number: int, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Return the messages of a row, given as a list or its JSON, without tools and calls; empty without any."""
+        cell = _json_value(row.get(MESSAGES))
+        try:
+            messages = json.loads(cell) if isinstance(cell, str) and cell else cell or []
+            plain = [
+                {"role": message["role"], "content": message["content"]}
+                for message in messages
+                if message["role"] in _CHAT_ROLES and message["content"]
+            ]
+        except (ValueError, TypeError, KeyError):
+            raise FairnessError(
+                f"{self.path}, row {number}: its {MESSAGES} are {cell!r:.80}: write a list of messages, with role and "
+                "content"
+            ) from None
+        return plain if plain and plain[-1]["role"] == "user" else []
+
+    @cached_property
+    def _calls(self) -> dict[int, Sequence[ToolCall] | None]:
+        """The calls of each row by its number; None where the table does not state them."""
+        return {number: self._read_calls(number, row.get(ACTIONS)) for number, row in self.rows}
+
+    @property
+    def tool_names(self) -> list[str]:
+        """The names of the tools that the model was offered: as declared, or those that the rows call."""
+        if self._tools is not None:
+            return [tool.name for tool in self._tools]
+        return list(dict.fromkeys(call.name for calls in self._calls.values() for call in calls or ()))
+
+    @cached_property
+    def _offered(self) -> Sequence[Tool]:
+        names = self.tool_names
+        return self._tools or (read_tools([Tool(name) for name in names]) if names else ())
 
     def _read_calls(self, number: int, cell: Any) -> Sequence[ToolCall] | None:
         """Return the tool calls in a row, given as a list or its JSON; None where the cell is empty."""
@@ -300,20 +348,18 @@ class RecordedModel:
 
     calls_tools = True
 
-    def __init__(self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None]) -> None:
+    def __init__(self, name: str, answers: Mapping[str, Answer]) -> None:
         self.name = self.key = name
-        self._scores, self._calls = scores, calls
+        self._answers = answers
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Return the scores of a row as JSON. Raises `PermanentError` for another prompt, and for a repetition."""
+        """Return the answer of a row. Raises `PermanentError` for another prompt, and for a repetition."""
         if repetition:
             raise PermanentError(f"{self.name}: a row of a table is one answer: leave --fairness-repetitions out")
-        scores = self._scores.get(prompt.text)
-        if scores is None:
+        answer = self._answers.get(_row_name(prompt))
+        if answer is None:
             raise PermanentError(f"{self.name} has answered the rows of a table, and was asked {prompt.text!r:.80}")
-        calls = self._calls.get(prompt.text, ())
-        finish = ERROR if calls is None else TOOL_CALLS if calls else STOP
-        return Answer(_as_json(scores), finish, actions=calls or ())
+        return answer
 
     async def close(self) -> None:
         """Do nothing: there is no connection to close."""
@@ -324,22 +370,25 @@ class RecordedScore:
 
     Args:
         column: The column.
-        scores: The scores of each row, by the text of its prompt.
+        scores: The scores of each row, by its name: the first message of its prompt.
+        answers: The answers of the rows, by their names.
         extremes: The values that an ungraded row could have had, or a function of its prompt; None where that is not
             known.
-        reasons: Why rows are ungraded, by the text of their prompts, where the table says so.
+        reasons: Why rows are ungraded, by the name of the row, where the table says so.
     """
 
-    accepts = ("tool_calls",)
+    accepts = ("tool_calls", "truncated", "filter", "refusal", "error")
 
     def __init__(
         self,
         column: str,
         scores: Mapping[str, Scores],
+        answers: Mapping[str, Answer],
         extremes: ExtremesOf | None = None,
         reasons: Mapping[str, str] | None = None,
     ) -> None:
-        self.column, self._scores, self._reasons = column, scores, reasons or {}
+        self.column, self._scores, self._answers = column, scores, answers
+        self._reasons = {} if reasons is None else reasons  # which may still be empty, and is shared
         self.fingerprint = f"RecordedScore({column!r}) v1"
         if callable(extremes):
             self.extremes_for = extremes
@@ -348,13 +397,19 @@ class RecordedScore:
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         """Return the score; ungraded where the table has none, and for an answer of another model."""
-        scores = self._scores[prompt.text]
-        if answer.text != _as_json(scores):
+        row = _row_name(prompt)
+        scores, recorded = self._scores[row], self._answers[row]
+        if (answer.text, list(answer.actions)) != (recorded.text, list(recorded.actions)):
             return Grade.none("error", "the answer is no row of the table: its model is RecordedTable.model")
         value = scores[self.column]
         if value is None:
-            return Grade.none("unparsed", self._reasons.get(prompt.text, "no number in the table"))
+            return Grade.none("unparsed", self._reasons.get(row, "no number in the table"))
         return Grade(value)
+
+
+def _row_name(prompt: Prompt) -> str:
+    """Return the name of a row, which is the first message of its prompt."""
+    return prompt.conversation[0]["content"]
 
 
 def _shared_metadata(prompts: Sequence[Prompt]) -> dict[str, Any]:
@@ -363,8 +418,8 @@ def _shared_metadata(prompts: Sequence[Prompt]) -> dict[str, Any]:
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
-def _as_json(scores: Mapping[str, Any]) -> str:
-    return json.dumps(scores, ensure_ascii=False, default=str)
+def _as_json(recorded: Any) -> str:
+    return json.dumps(recorded, ensure_ascii=False, default=str)
 
 
 def _json_value(value: Any) -> Any:

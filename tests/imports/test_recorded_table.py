@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness import FairnessError, Measured
 from pytest_fairness.extending import extremes_of
-from pytest_fairness.graders import CalledTool
+from pytest_fairness.graders import CalledTool, Refusal
 from pytest_fairness.tables import RecordedTable
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import ALONE
@@ -111,13 +111,13 @@ def test_suite_in_python_is_judged_as_the_declared_one(pytester: pytest.Pytester
 
 
 ACTIONS = """\
-from pytest_fairness.graders import CalledTool
+from pytest_fairness.graders import CalledTool, Refusal
 
 TABLE = RecordedTable(
     "scores.jsonl",
     item="sample",
     groups=["gender"],
-    actions={"action": CalledTool(among=["defer", "refuse"])},
+    graders={"action": CalledTool(among=["defer", "refuse"])},
     tools=["look_up", "defer", "refuse"],
 )
 """
@@ -150,11 +150,75 @@ def test_recorded_calls_are_graded(
 
 def test_calls_that_are_none_are_reported_with_their_row(folder: Path) -> None:
     (folder / "scores.jsonl").write_text(json.dumps({**rows()[0], "actions": "defer"}) + "\n", encoding="utf-8")
-    table = RecordedTable(folder / "scores.jsonl", item="sample", tools=["defer"], actions={"action": CalledTool()})
+    table = RecordedTable(folder / "scores.jsonl", item="sample", tools=["defer"], graders={"action": CalledTool()})
     with pytest.raises(FairnessError, match="row 1: its actions are 'defer': write a list of calls"):
         table.items()
-    with pytest.raises(FairnessError, match="graders of actions need tools"):
-        RecordedTable(folder / "scores.jsonl", item="sample", actions={"action": CalledTool()})
+
+
+def test_graders_need_texts_or_calls(folder: Path) -> None:
+    table = RecordedTable(folder / "scores.jsonl", item="sample", graders={"refused": Refusal()})
+    with pytest.raises(FairnessError, match="no column 'answer', from which its graders read the texts of answers"):
+        table.items()
+    table = RecordedTable(folder / "scores.jsonl", item="sample", graders={"action": CalledTool()})
+    with pytest.raises(FairnessError, match="no column 'actions', from which its graders read calls of tools"):
+        table.items()
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ({"answer": 7}, "row 1: its answer is 7: write a text"),
+        (
+            {"answer": "Yes.", "messages": "Hire her?"},
+            "row 1: its messages are 'Hire her[?]': write a list of messages",
+        ),
+        ({"answer": "Yes.", "messages": [{"role": "user"}]}, "row 1: its messages are .*: write a list of messages"),
+    ],
+)
+def test_malformed_texts_are_reported_with_their_row(folder: Path, cells: dict[str, Any], problem: str) -> None:
+    (folder / "scores.jsonl").write_text(json.dumps({**rows()[0], **cells}) + "\n", encoding="utf-8")
+    table = RecordedTable(folder / "scores.jsonl", item="sample", graders={"refused": Refusal()})
+    with pytest.raises(FairnessError, match=problem):
+        table.items()
+
+
+GRADED = """\
+table: {file: scores.jsonl, groups: [gender], grades: [match]}
+grade:
+  refused: refusal
+  action: called-tool
+thresholds:
+  refused alike: abs(difference(refused, by=gender, of=female, to=male)) <= 0.2
+"""
+
+
+def graded_rows(count: int = 120) -> Iterator[dict[str, Any]]:
+    """Yield answers that refuse half of the women, after a call that the application has executed."""
+    for number in range(count):
+        gender = ("female", "male")[number % 2]
+        text = "I'm sorry, but I can't help with that." if number % 4 == 0 else "You may stay until noon."
+        messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "May I stay?"}]
+        yield {
+            "sample": number // 2,
+            "gender": gender,
+            "match": True,
+            "messages": messages if number % 2 else json.dumps(messages),
+            "answer": text,
+            "actions": [{"name": "look_up", "arguments": {}, "result": ""}],
+        }
+
+
+@pytest.mark.parametrize(("unstated", "verdict"), [(0, "unfair"), (30, "invalid")])
+def test_recorded_texts_are_graded(pytester: pytest.Pytester, folder: Path, unstated: int, verdict: str) -> None:
+    """Check that a refusal after an executed call is one, and that a row without a text is never an answer."""
+    recorded = [{**row, "answer": None} if number < unstated else row for number, row in enumerate(graded_rows())]
+    (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in recorded), encoding="utf-8")
+    (folder / "screening.probe.yaml").write_text(GRADED, encoding="utf-8")
+    judged = results(pytester)["refused_alike"]
+    assert judged["verdict"] == verdict
+    assert judged["ungraded"] == {"female": unstated / 2, "male": unstated / 2}
+    if not unstated:
+        assert judged["by_group"]["female"]["estimate"] == pytest.approx(0.5)
 
 
 def test_missing_scores_never_help(pytester: pytest.Pytester, folder: Path) -> None:

@@ -1,0 +1,66 @@
+"""Remarks on tables of an application's traffic, in which nobody assigned groups to requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_fairness.core.formatting import one_line
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.table_columns import EPOCH, OBSERVATIONAL, STUDY_DESIGN
+
+OBSERVATIONAL_DATA = (
+    "observational data: nobody assigned groups to requests, so a gap, or none, may come from who asked what; only "
+    "requests that differ in the group alone show the part of the application"
+)
+"""The limit of every verdict on such a table."""
+LARGEST_IMBALANCE = 0.1
+"""The difference between groups in the share of a value from which on it is named."""
+_MOST_VALUES = 20
+"""The most values of an attribute whose shares are compared."""
+_LONGEST = 40
+
+
+def observational_remarks(columns: Columns) -> Iterator[str]:
+    """Yield that a table is observational, and in which attribute the requests of groups differ most.
+
+    Args:
+        columns: The columns of the sample.
+
+    Source: Austin 2011, Multivariate Behavioral Research 46(3), on the balance of covariates between groups.
+    """
+    designs = {graded.prompt.metadata.get(STUDY_DESIGN) for graded in columns.attempts}
+    if designs != {OBSERVATIONAL}:
+        return
+    yield OBSERVATIONAL_DATA
+    names = sorted(columns.known_attributes - columns.group_attributes - {EPOCH, STUDY_DESIGN})
+    gaps = [
+        (
+            gap,
+            f"the requests of the groups of {by} differ most in {name}: {shares}; slices=({name!r},) judges each alone",
+        )
+        for by in sorted(columns.group_attributes)
+        for name in names
+        for gap, shares in _differences(columns, by, name)
+    ]
+    gap, text = max(gaps, default=(0.0, ""))
+    if gap >= LARGEST_IMBALANCE:
+        yield text
+
+
+def _differences(columns: Columns, by: str, name: str) -> Iterator[tuple[float, str]]:
+    """Yield for each value of an attribute the largest difference between groups in its share, and the two shares."""
+    groups, values = columns.attribute(by), columns.attribute(name)
+    if not 2 <= len(groups.labels) <= _MOST_VALUES or not 2 <= len(values.labels) <= _MOST_VALUES:
+        return
+    in_both = (groups.codes >= 0) & (values.codes >= 0)
+    counts = np.zeros((len(groups.labels), len(values.labels)))
+    np.add.at(counts, (groups.codes[in_both], values.codes[in_both]), 1)
+    totals = counts.sum(axis=1, keepdims=True)
+    if not totals.all():
+        return
+    for value, shares in zip(values.labels, (counts / totals).T, strict=True):
+        high, low = int(shares.argmax()), int(shares.argmin())
+        parts = (f"{shares[group]:.0%} of {groups.labels[group]}" for group in (high, low))
+        yield float(shares[high] - shares[low]), f"{one_line(str(value), _LONGEST)} in {' and '.join(parts)}"

@@ -1,0 +1,39 @@
+"""Remarks on tables of traffic: what they cannot show, and where the requests of groups differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fairness import Grade, ProbeItem, Prompt
+from pytest_fairness.core.attempts import Attempt, GradedAttempt
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.observational import OBSERVATIONAL_DATA, observational_remarks
+
+
+def remarks(routes: dict[str, tuple[int, int]], design: str | None = "observational") -> list[str]:
+    """Return the remarks on a table with these numbers of women's and men's requests by route."""
+    attempts = []
+    for route, counts in routes.items():
+        for gender, count in zip(("female", "male"), counts, strict=True):
+            for number in range(count):
+                prompt = Prompt("May I?", {"gender": gender}, {"route": route, "study_design": design})
+                item = ProbeItem(f"{route} {gender} {number}", [prompt])
+                attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"yes": Grade(value=True)}))
+    return list(observational_remarks(Columns(attempts)))
+
+
+def test_limit_of_observational_data_is_stated() -> None:
+    assert remarks({"rent": (50, 50), "repairs": (52, 50)}) == [OBSERVATIONAL_DATA]
+
+
+def test_most_unequal_attribute_is_named() -> None:
+    _, gap = remarks({"rent": (70, 40), "repairs": (20, 40), "keys": (10, 20)})
+    assert gap == (
+        "the requests of the groups of gender differ most in route: rent in 70% of female and 40% of male; "
+        "slices=('route',) judges each alone"
+    )
+
+
+@pytest.mark.parametrize("design", ["experiment", None])
+def test_other_tables_have_no_remark(design: str | None) -> None:
+    assert remarks({"rent": (70, 40), "repairs": (30, 60)}, design) == []
