@@ -65,6 +65,7 @@ PLUGIN_MAY_IMPORT = {
 UPSTAIRS = {
     "attestation": set[str](),
     "design": {"numpy"},
+    "frameworks": set[str](),
     "harnesses": {"numpy", "pytest"},
     "local": set[str](),
     "records": {"numpy"},

@@ -14,7 +14,7 @@ import pytest_fairness
 from pytest_fairness import extending
 
 PACKAGE = Path(pytest_fairness.__file__).parent
-ROOMS = ("attestation", "design", "harnesses", "local", "records", "search")
+ROOMS = ("attestation", "design", "frameworks", "harnesses", "local", "records", "search")
 """Packages upstairs."""
 PUBLIC = tuple(f"pytest_fairness{part}" for part in ("", ".graders", ".counterfactual", ".tables", ".extending"))
 """Modules whose names are public."""

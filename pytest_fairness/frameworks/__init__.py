@@ -1,0 +1,1 @@
+"""Applications and agents of other frameworks, and their traces."""

@@ -1,0 +1,1 @@
+"""Traces of applications as tables of answers: OpenTelemetry, OpenInference, Phoenix and Langfuse."""

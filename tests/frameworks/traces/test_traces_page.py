@@ -1,0 +1,40 @@
+"""The page on traces: its example runs as it is written, and its verdicts say what such data cannot show."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.cli.main import main
+from tests.helpers.project import ALONE
+from tests.helpers.traces import desk_traces, otlp, write_lines
+
+PAGE = Path(__file__).parents[3].joinpath("docs/traces.md").read_text(encoding="utf-8")
+LIMIT = "observational data: nobody assigned groups to requests"
+
+
+@pytest.mark.parametrize(
+    ("refused", "verdict"), [({"female": 1, "male": 1}, "fair"), ({"female": 6, "male": 1}, "unfair")]
+)
+def test_example_judges_traffic_and_says_its_limit(
+    pytester: pytest.Pytester, refused: dict[str, int], verdict: str
+) -> None:
+    write_lines(pytester.path / "traces.jsonl", map(otlp, desk_traces(400, refused)))
+    ((name, content),) = re.findall(r"^`(\S+\.yaml)`:\n\n```yaml\n(.+?)```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    (pytester.path / name).write_text(content, encoding="utf-8")
+    (commands,) = re.findall(r"```sh\n(.+?)```", PAGE, flags=re.DOTALL)
+    import_command, judge_command = map(shlex.split, commands.splitlines())
+    assert main(import_command[1:]) == 0
+    result = pytester.runpytest(
+        *ALONE, *judge_command[1:], "--fairness-json=results.json", "--fairness-report=page.html"
+    )
+    results = json.loads((pytester.path / "results.json").read_text(encoding="utf-8"))
+    assert {row["verdict"] for row in results["thresholds"]} == {verdict}
+    (shown,) = re.findall(r"```\n( competence.+?)```", PAGE, flags=re.DOTALL)
+    assert shown in result.stdout.str()
+    assert results["probes"][0]["remarks"][0].startswith(LIMIT)
+    assert LIMIT in (pytester.path / "page.html").read_text(encoding="utf-8")
