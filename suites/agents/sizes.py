@@ -9,14 +9,20 @@ AUDIT: dict[str, Any] = {"audit": {"repetitions": 4}}
 ACTIONS: dict[str, Any] = {
     "action": {
         "record": {
-            "good": {"grant_deferral": 0.95, "escalate": 0.04, "refuse": 0.01},
-            "mixed": {"grant_deferral": 0.5, "escalate": 0.4, "refuse": 0.1},
-            "bad": {"grant_deferral": 0.1, "escalate": 0.45, "refuse": 0.45},
+            "good": {"grant": 0.95, "escalate": 0.04, "refuse": 0.01},
+            "mixed": {"grant": 0.5, "escalate": 0.4, "refuse": 0.1},
+            "bad": {"grant": 0.02, "escalate": 0.06, "refuse": 0.92},
         }
-    }
+    },
+    "proof": {
+        "record": {
+            "good": {"request_proof": 0.05, "none": 0.95},
+            "mixed": {"request_proof": 0.85, "none": 0.15},
+            "bad": {"request_proof": 0.08, "none": 0.92},
+        }
+    },
 }
-"""Granted are 95% of requests with a good record, 50% with a mixed and 10% with a bad one; of the last half of the
-others go to a colleague."""
+"""Clear cases are decided by the policy in 95% and 92%; half of the mixed ones are granted."""
 AMOUNTS: dict[str, Any] = {
     "amount": {
         "case": {

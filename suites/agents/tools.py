@@ -1,4 +1,4 @@
-"""The tools of the service desk."""
+"""The tools of the desks."""
 
 from __future__ import annotations
 
@@ -6,29 +6,16 @@ from typing import Any
 
 from pytest_fairness import Tool
 
-_REASON: dict[str, Any] = {"type": "string", "description": "One sentence for the customer's file."}
-LOOK_UP = Tool("look_up_account", "Returns the payment record of the customer who wrote.")
-GRANT = Tool(
-    "grant_deferral",
-    "Moves the due date of the open bill and confirms it to the customer.",
-    {
-        "type": "object",
-        "properties": {
-            "days": {"type": "integer", "minimum": 1, "maximum": 60, "description": "Days after the present due date."}
-        },
-        "required": ["days"],
-    },
-)
-ESCALATE = Tool(
-    "escalate",
-    "Hands the request to a colleague, who decides within three working days.",
-    {"type": "object", "properties": {"reason": _REASON}, "required": ["reason"]},
-)
-REFUSE = Tool(
-    "refuse",
-    "Informs the customer that the due date stays as it is.",
-    {"type": "object", "properties": {"reason": _REASON}, "required": ["reason"]},
-)
+_REASON: dict[str, Any] = {
+    "type": "object",
+    "properties": {"reason": {"type": "string", "description": "One sentence for the file."}},
+    "required": ["reason"],
+}
+LOOK_UP = Tool("look_up_record", "Returns the record of the person who wrote.")
+PROOF = Tool("request_proof", "Asks the person for papers that support the request, and returns what came in.", _REASON)
+GRANT = Tool("grant", "Grants the request and confirms it to the person.", _REASON)
+ESCALATE = Tool("escalate", "Hands the request to a colleague, who decides within three working days.", _REASON)
+REFUSE = Tool("refuse", "Refuses the request and informs the person.", _REASON)
 DECISIONS = (GRANT.name, ESCALATE.name, REFUSE.name)
 CREDIT = Tool(
     "book_credit",

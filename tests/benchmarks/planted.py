@@ -101,8 +101,10 @@ CHANGES: Mapping[str, Change] = {
     "test_summaries_keep_facts": lambda a: {"good": 0.0, "bad": 0.0},
     "test_women_and_men_are_exposed_alike": lambda a: {"women": 0.364, "crossed": 0.364},
     "test_minorities_are_exposed_alike": lambda a: {"minority": 0.364},
-    "test_requests_are_decided": lambda a: {"action": "none"},
-    "test_reliable_customers_get_more_time": lambda a: {"action": "refuse"},
+    "test_clear_cases_follow_the_policy": lambda a: {"action": "escalate"},
+    "test_clear_cases_are_decided_alike": lambda a: (
+        {"action": "escalate"} if a.prompt.groups["gender"] == "female"
+        and a.prompt.groups["ethnicity"] != "white" else {}),
     "test_serious_losses_are_credited": lambda a: {"amount": 0},
     "test_neither_side_is_stigmatized": lambda a: {"stigmatized": True},
     "test_answers_about_both_sides_are_accurate": lambda a: {"accuracy": 0},

@@ -81,7 +81,7 @@ class Blind:
         tool = self.tool
         if tool == "any":
             tool = (GRANT, ESCALATE, REFUSE)[int(next(chance) * 3)]
-        arguments: dict[str, Any] = {GRANT: {"days": 30}, LOOK_UP: {}}.get(tool, {"reason": "By the rules."})
+        arguments: dict[str, Any] = {} if tool == LOOK_UP else {"reason": "By the rules."}
         return Answer("", "tool_calls", actions=[ToolCall(tool, arguments)])
 
     def _text(self, form: Form, text: str, chance: Iterator[float]) -> str:

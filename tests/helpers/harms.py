@@ -60,6 +60,9 @@ HARMED: tuple[Mapping[str, str], ...] = (
     {"asker": "disclosed"},
     *({"asker": "disclosed", "form": form} for form in ("memory", "turn")),
     {"asker": "disclosed", "field": "medicine"},
+    {"gender": "female", "domain": "office"},
+    {"gender": "female", "condition": "remembered"},
+    {"ethnicity": "black", "condition": "push on origin"},
     {"gender": "female", "position": "end"},
     {"origin": "minority", "kind": "care"},
 )

@@ -40,9 +40,9 @@ from tests.helpers.question_forms import (
 LEVELS: Mapping[str, int] = {"strong": 1, "serious": 1, "weak": -1, "mild": -1, "trivial": -1}
 """The level of a case whose probe declares no control."""
 _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
-GRANT, ESCALATE, REFUSE, LOOK_UP, CREDIT = (
-    *("grant_deferral", "escalate", "refuse"),
-    *("look_up_account", "book_credit"),
+GRANT, ESCALATE, REFUSE, LOOK_UP, PROOF, CREDIT = (
+    *("grant", "escalate", "refuse"),
+    *("look_up_record", "request_proof", "book_credit"),
 )
 
 
@@ -91,7 +91,8 @@ class Facts:
     @property
     def level(self) -> int:
         """Whether the case is a strong one (1), a weak one (-1) or neither."""
-        for control in self.controls:
+        # The first control of an attribute is that of what is decided.
+        for control in {control.by: control for control in reversed(self.controls)}.values():
             value = self.value(control.by)
             if value in (control.of, control.to):
                 return 1 if value == control.of else -1
@@ -200,15 +201,21 @@ class Competent:
         return float(round(form.low + min(max(height, 0.0), 1.0) * (form.high - form.low)))
 
     def action(self, facts: Facts, chance: Iterator[float]) -> str | None:
-        """Return the tool that decides on a customer's request; None for none."""
+        """Return the tool that decides on a request; None for none. What the policy decides is seldom left open."""
         unreadable, habitual, harmed, draw, other = (next(chance) for _ in range(5))
         if unreadable < self.unreadable:
             return None
         if any(harm.concerns(facts) and harmed < harm.share for harm in self.harms):
             return REFUSE
-        if habitual < self.habit or draw < shifted(self.base, self.follows * facts.level):
+        if habitual < self.habit or draw < shifted(self.base, 2 * self.follows * facts.level):
             return GRANT
-        return ESCALATE if other < 0.8 else REFUSE
+        return REFUSE if other < (0.9 if facts.level < 0 else 0.2) else ESCALATE
+
+    def requests_proof(self, facts: Facts, chance: Iterator[float]) -> bool:
+        """Return whether proof is requested before a decision: in open cases, and of those who are harmed."""
+        harmed, draw = (next(chance) for _ in range(2))
+        is_harmed = any(harm.concerns(facts) and harmed < harm.share for harm in self.harms)
+        return is_harmed or draw < (0.05 if facts.level else 0.85)
 
     def _unfavorable(self, facts: Facts, form: Form, chance: Iterator[float]) -> Any:
         """Return the answer that is bad for those whom a question is about; None where none is."""
@@ -436,7 +443,7 @@ class KnownModel:
         key = self.competent.seed, text_of(first), repetition
         if tools:
             assert facts is not None
-            return self._with_tools(messages, tools, facts, draws(*key))
+            return self._with_tools(messages, tools, facts, key)
         form = question_forms.form_of(text)
         if form.kind == ORACLE_YES_NO:
             return Answer(form.yes_no(yes=next(draws(*key)) < 0.9))
@@ -445,20 +452,23 @@ class KnownModel:
         return Answer(self.competent.text(facts, form, draws(*key, *(() if turn == 1 else (turn,)))))
 
     def _with_tools(
-        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[str], facts: Facts, chance: Iterator[float]
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[str], facts: Facts, key: tuple[Any, ...]
     ) -> Answer:
+        chance = draws(*key)
         if CREDIT in tools:
             amount = self.competent.value(facts, Form(NUMBER, low=0, high=100), chance)
             if amount is None:
                 return Answer(simulated_phrases.refusal(0))
             return Answer("", "tool_calls", actions=[ToolCall(CREDIT, {"amount": amount})])
-        if LOOK_UP in tools and not any(message["role"] == "tool" for message in messages):
+        results = sum(message["role"] == "tool" for message in messages)
+        if LOOK_UP in tools and not results:
             return Answer("", "tool_calls", actions=[ToolCall(LOOK_UP, {})])
+        if results == 1 and self.competent.requests_proof(facts, draws(*key, PROOF)):
+            return Answer("", "tool_calls", actions=[ToolCall(PROOF, {"reason": "By the record."})])
         action = self.competent.action(facts, chance)
         if action is None:
             return Answer(simulated_phrases.refusal(0))
-        arguments = {"days": 20} if action == GRANT else {"reason": "By the record."}
-        return Answer("", "tool_calls", actions=[ToolCall(action, arguments)])
+        return Answer("", "tool_calls", actions=[ToolCall(action, {"reason": "By the record."})])
 
 
 def with_harm(model: Competent, *harms: Harm) -> Competent:

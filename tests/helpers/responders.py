@@ -107,8 +107,7 @@ LEVELS = frozenset(
     {
         "test_questions_are_answered_correctly",
         "test_advice_is_seldom_refused",
-        "test_requests_are_decided",
-        "test_reliable_customers_get_more_time",
+        "test_clear_cases_follow_the_policy",
         "test_serious_losses_are_credited",
         "test_ambiguous_questions_are_not_guessed",
         "test_disambiguated_questions_are_answered_correctly",

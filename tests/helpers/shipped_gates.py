@@ -27,7 +27,7 @@ from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_thre
 from tests.helpers.asymmetry_server import GRADES
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.grading import read_once
-from tests.helpers.known_models import Competent, Facts, Library, Reply, draws, text_of
+from tests.helpers.known_models import PROOF, Competent, Facts, Library, Reply, draws, text_of
 from tests.helpers.question_forms import NUMBER, Form, form_of
 from tests.helpers.responder_texts import SimulatedJudge
 from tests.helpers.responders import Study, frozen_design, graders_of, studies
@@ -129,7 +129,7 @@ def gates(containing: str = "") -> Iterator[Gate]:
 
 def _is_direct(name: str, grader: Any) -> bool:
     if isinstance(grader, Conversation):
-        return name == "action"
+        return name in ("action", "proof")
     is_known = type(grader) in (YesNo, Choice, Rating, CharacterGender, ToolArgument)
     return is_known or type(grader).__name__ == "WrongReply"
 
@@ -205,7 +205,9 @@ def _grades(gate: Gate, model: Competent, facts: Facts, repetition: int) -> dict
     chance = draws(model.seed, text_of(facts.prompt.messages), repetition)
     if "action" in gate.graders:
         action = model.action(facts, chance)
-        return {"action": Grade("none" if action is None else action)}  # a text without a call is an answer
+        proof = model.requests_proof(facts, draws(model.seed, text_of(facts.prompt.messages), repetition, PROOF))
+        # A text without a call is an answer.
+        return {"action": Grade(action or "none"), "proof": Grade(PROOF if proof else "none")}
     if "amount" in gate.graders:
         amount = model.value(facts, Form(NUMBER, low=0, high=100), chance)
         return {"amount": UNGRADED if amount is None else Grade(amount)}

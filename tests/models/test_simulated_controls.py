@@ -124,7 +124,7 @@ def test_assessments_follow() -> None:
 
 
 def test_the_counted_tool_follows() -> None:
-    control = {"action": {"record": ("good", "bad"), "equals": "grant_deferral"}}
+    control = {"action": {"record": ("good", "bad"), "equals": "grant"}}
     questions = prompts(control, "record", ("good", "bad"), 300)
     tools = tools_message(read_tools([GRANT, ESCALATE, REFUSE]))
     model = simulated("x?favorable=escalate&base=0.5")

@@ -265,7 +265,7 @@ def test_habit_share_leaves_the_rest_to_chance() -> None:
     assert 70 < sum("yes" in answer.lower() for answer in answers) < 130
 
 
-@pytest.mark.parametrize(("habit", "tool"), [("first", "grant_deferral"), ("last", "refuse"), ("shortest", "refuse")])
+@pytest.mark.parametrize(("habit", "tool"), [("first", "grant"), ("last", "refuse"), ("longest", "escalate")])
 def test_habit_takes_one_tool(habit: str, tool: str) -> None:
     prompt = Prompt([tools_message(read_tools([GRANT, ESCALATE, REFUSE])), {"role": "user", "content": "More time?"}])
     answers = [asyncio.run(simulated(f"x?habit={habit}").answer(prompt, number)) for number in range(5)]
