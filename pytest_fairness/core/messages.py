@@ -16,7 +16,7 @@ from pytest_fairness.core.formatting import (
 )
 from pytest_fairness.core.limits import MOST_TIMES, OUT_OF_REACH, Limit, LimitKind
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.placebos import is_held_by_placebo
+from pytest_fairness.core.placebos import OTHER_REPETITION, is_held_by_placebo
 from pytest_fairness.core.sensitivity import SliceState
 from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
@@ -67,7 +67,8 @@ def advice(judgment: Judgment) -> str:
         return "; ".join(filter(None, (reason, limit_text(limit) if limit else "")))
     narrow = narrow_band_text(judgment)
     text = ""
-    placebo = "not shown to be more than between wordings" if _is_held_by_placebo(judgment) else ""
+    control = "repetitions" if OTHER_REPETITION in estimate.groups else "wordings"
+    placebo = f"not shown to be more than between {control}" if _is_held_by_placebo(judgment) else ""
     if limit is not None and not (narrow and limit.kind == LimitKind.BOUND):
         text = limit_text(limit)
         if _is_out_of_reach(limit, judgment):

@@ -24,6 +24,8 @@ PLACEBO = "placebo_wording"
 """The attribute of a prompt that is its level of the placebo; a prompt without other wordings has none."""
 ORIGINAL = "original"
 """The level of the prompt whose text is reworded."""
+OTHER_WORDING, OTHER_REPETITION = "another wording", "another repetition"
+"""The names of the pairs of answers beside which flips between groups are judged."""
 MOST_WORDINGS = 100
 """Largest number of other wordings of a prompt; a function may give them without end."""
 

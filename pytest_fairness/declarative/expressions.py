@@ -45,7 +45,7 @@ MEASURES: Mapping[str, Measure] = {
     "odds_ratio": Measure(1, ("by", "of", "to")),
     "odds_ratios": Measure(1, ("by",), ("to", "equals")),
     "correlation": Measure(2, (), ()),
-    "flips": Measure(1, ("by",)),
+    "flips": Measure(1, ("by",), ("equals", "same")),
 }
 _COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -357,7 +357,8 @@ class _Checker:
         return Measure(signature.grades, signature.required, signature.optional)
 
     def _names(self, node: ast.Call, keywords: Mapping[str, ast.expr]) -> None:
-        for value in node.args:
+        is_builtin = _called_name(node) in MEASURES
+        for value in [*node.args, *([keywords["same"]] if is_builtin and "same" in keywords else [])]:
             grade = self._single(value)
             if grade not in self._vocabulary.grades:
                 reason = self._vocabulary.explain_no_grade(str(grade))
@@ -385,7 +386,13 @@ class _Checker:
             if _called_name(node) == "rates" and not (listed and keywords["equals"].elts):  # type: ignore[attr-defined]
                 self._fail(keywords["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
             self._values(keywords["equals"], grade, self._vocabulary.grades[grade], "value")
-        for word in keywords.keys() - {"by", "of", "to", "equals"}:  # an option of a registered metric
+        for word in keywords.keys() - {
+            "by",
+            "of",
+            "to",
+            "equals",
+            *(["same"] if is_builtin else []),
+        }:  # an option of a registered metric
             self._values(keywords[word], word, None, "value")
 
     def _values(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
@@ -49,22 +50,24 @@ def grade_together(
     graded = list(attempts)
     for name, grader in graders.items():
         # test_item_graders_do_not_see_other_wordings
-        own = [entry for entry in graded if not is_placebo(entry.prompt)]
+        is_own = [getattr(grader, "reads_wordings", False) or not is_placebo(entry.prompt) for entry in graded]
+        own = list(compress(graded, is_own))
         reasons = [withheld_grade(entry.attempt, grader) for entry in own]
         visible = [
             entry if reason is None else _without_answer(entry, reason)
             for entry, reason in zip(own, reasons, strict=True)
         ]
         try:
-            grades = yield from _grades(grader, without_placebos(item), visible, model, first, first_of)
+            shown = item if len(own) == len(graded) else without_placebos(item)
+            grades = yield from _grades(grader, shown, visible, model, first, first_of)
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(own)
         except Exception as error:
             raise grader_error(name, f"item {item.id!r}", error) from error
         given = (reason or grade for reason, grade in zip(reasons, grades, strict=True))
         graded = [
-            entry if is_placebo(entry.prompt) else replace(entry, grades={**entry.grades, name: next(given)})
-            for entry in graded
+            replace(entry, grades={**entry.grades, name: next(given)}) if is_graded else entry
+            for entry, is_graded in zip(graded, is_own, strict=True)
         ]
     return graded
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.judge.pairs import PairJudge
     from pytest_fairness.graders.judge.reply import read_object
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
+    from pytest_fairness.graders.process import AnswerTime, DocumentExposure, PromiseKept
     from pytest_fairness.graders.propensities import Likelihood
     from pytest_fairness.graders.rankings import listed_order
     from pytest_fairness.graders.rating import Rating
@@ -41,6 +42,7 @@ else:
         "graders.judge.pairs": "PairJudge",
         "graders.judge.reply": "read_object",
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
+        "graders.process": "AnswerTime DocumentExposure PromiseKept",
         "graders.propensities": "Likelihood",
         "graders.rankings": "listed_order",
         "graders.rating": "Rating",
@@ -50,9 +52,9 @@ else:
     })  # fmt: skip
 
 __all__ = [
-    "Anchors", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation", "Embedder", "Judge",
-    "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField", "PairJudge", "PlayedUser",
-    "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale", "TextField", "ToolArgument",
-    "ToolCallCount", "WordCount", "WordList", "YesNo", "answer_text", "listed_order", "nothing_read", "read_anchors",
-    "read_object", "refuses", "words_of",
+    "Anchors", "AnswerTime", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation",
+    "DocumentExposure", "Embedder", "Judge", "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood",
+    "NumberField", "PairJudge", "PlayedUser", "PromiseKept", "Propensities", "Rating", "Refusal", "Regex", "Rubric",
+    "SimilarityScale", "TextField", "ToolArgument", "ToolCallCount", "WordCount", "WordList", "YesNo", "answer_text",
+    "listed_order", "nothing_read", "read_anchors", "read_object", "refuses", "words_of",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -112,6 +113,8 @@ class Conversation(DeclarativeGrader):
 
     repeats_prompt: ClassVar[bool] = True
     """Whether its requests hold the prompt and all messages since, so that their cost grows from round to round."""
+    reads_wordings: ClassVar[bool] = True
+    """Whether other wordings of a placebo are graded too: each attempt is a conversation of its own."""
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "a conversation",
         "type": "object",
@@ -320,6 +323,8 @@ class _Thread:
         """Whether the results of tools are to be sent to the model."""
         self._calls: list[ToolCall] = []
         """The calls of this turn so far."""
+        self._latencies: list[float] = []
+        """The seconds of its answers."""
         self._rounds = 0
         self._grades: list[Grade] = []
         self._failure: Grade | None = None
@@ -344,17 +349,20 @@ class _Thread:
             self._fail(reason or Grade.none("error"))
             return
         answer = attempt.answer
+        self._latencies.append(answer.latency)
         pending = [call for call in answer.actions if not call.is_executed]
         if self._run_tools(answer, pending):
             return
         self._calls += answer.actions
-        turn_answer = Answer(answer.text, answer.finish_reason, actions=tuple(self._calls))
+        turn_answer = Answer(
+            answer.text, answer.finish_reason, latency=math.fsum(self._latencies), actions=tuple(self._calls)
+        )
         if pending and "tool_calls" not in getattr(self._conversation.grade, "accepts", ()):
             grade = reason or Grade.none("tool_calls", turn_answer.transcript)
         else:
             grade = self._conversation.grade.grade(self._context(), turn_answer)
         self._grades.append(grade)
-        self._calls, self._rounds = [], 0
+        self._calls, self._latencies, self._rounds = [], [], 0
         if answer.text or not pending:
             self._messages.append({"role": "assistant", "content": answer.text})
         if pending:  # without a result, no provider takes another message

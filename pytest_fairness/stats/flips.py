@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.breakdown import Breakdown, ExampleResult
+from pytest_fairness.core.breakdown import Breakdown, ExampleResult, ExampleSideResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.limits import SampleChange
-from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.placebos import ORIGINAL, PLACEBO
+from pytest_fairness.core.placebos import ORIGINAL, OTHER_REPETITION, OTHER_WORDING, PLACEBO
 from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.clusters import EVENTS
 from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns, Floats, Rows
@@ -32,11 +31,13 @@ from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, Outcom
 from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.selection import MOST_SHARED, Selection, ranks
 
-OTHER_WORDING = "another wording"
-"""The name of the pairs of answers to two wordings of one text."""
 NO_PLACEBO = (
     "flips need a placebo: answers change with any word, so a rate of flips shows nothing without the rate at which "
     "other wordings of one text flip; declare placebo= in the probe's mark"
+)
+NO_REPETITIONS = (
+    "flips of a process need two answers to one text, beside which those between groups are judged: declare "
+    "repetitions=2 or more, or a placebo, in the probe's mark"
 )
 _EXCESS = (-1.0, 1.0)
 """The span of a difference of two rates."""
@@ -49,13 +50,22 @@ class AnswerPairs:
     first: Rows
     second: Rows
 
-    def flips(self, values: Floats) -> Floats:
-        """Return whether the two answers of each pair differ: 0 or 1, nan where one of them is ungraded."""
+    def flips(self, values: Floats, same: Floats | None = None) -> Floats:
+        """Return whether the two answers of each pair differ: 0 or 1, nan where one of them is ungraded.
+
+        Args:
+            values: A number for each attempt.
+            same: Another; a pair that differs in it does not flip. None: there is none.
+        """
         first, second = values[self.first], values[self.second]
-        return np.where(np.isnan(first) | np.isnan(second), np.nan, first != second)
+        flips = np.where(np.isnan(first) | np.isnan(second), np.nan, first != second)
+        if same is None:
+            return flips
+        first, second = same[self.first], same[self.second]
+        return np.where(np.isnan(first) | np.isnan(second), np.nan, flips * (first == second))
 
 
-def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str) -> Estimate:
+def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str, same: str | None = None) -> Estimate:
     """Return how often two answers differ between groups: see `Measured.flips`.
 
     Args:
@@ -63,45 +73,61 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str)
         outcome: The grade, or a function of a `GradedAttempt`.
         equals: The value that is counted, for a grade that holds text; None: all its values are told apart.
         by: The attribute that makes the groups.
+        same: A grade in which the answers of a pair must be equal to flip. None: there is none.
 
     Raises:
         FairnessError: The sample has no placebo or no such attribute, or holds propensities.
     """
     columns = selection.columns
     columns.attribute(by)
-    if PLACEBO not in columns.known_attributes:
+    has_wordings = PLACEBO in columns.known_attributes
+    if not has_wordings and same is None:
         raise FairnessError(NO_PLACEBO)
-    name = metric_names.family_name(MetricKind.FLIPS, outcome, equals, by)
+    name = metric_names.flips_name(outcome, equals, by, same)
     between = pair_groups(columns, selection.rows, by)
-    placebos = pair_wordings(columns, between)
+    control = OTHER_WORDING if has_wordings else OTHER_REPETITION
+    placebos = (pair_wordings if has_wordings else pair_repetitions)(columns, between)
+    if same is not None and not len(placebos.first):
+        raise FairnessError(NO_REPETITIONS)
     rows = np.unique(np.concatenate([selection.rows, placebos.first, placebos.second]))
     values = _values(selection, outcome, equals, rows)
     if not len(between.first):
         return selection.setting.invalid(name, f"no item has prompts of two groups of {by}: nothing can flip")
     answers = np.unique(np.concatenate([between.first, between.second]))
-    flips, own = between.flips(values), placebos.flips(values)
+    same_values = None if same is None else _values(selection, same, None, rows)
+    flips, own = between.flips(values, same_values), placebos.flips(values, same_values)
     other = f"another {by}"
-    parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, OTHER_WORDING)]
+    parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, control)]
     everyone = selection.everyone(parts[0].outcomes(), np.isnan(values[selection.rows]).astype(np.float64))
     flip_rate = parts[0].estimate(name, _without_shared(columns, between, by, everyone))
-    rates = {other: flip_rate, OTHER_WORDING: parts[1].estimate(name)}
+    rates = {other: flip_rate, control: parts[1].estimate(name)}
     # Texts have no mean that an example could show.
     is_number = not isinstance(outcome, str) or equals is not None or not selection.reader.holds_text(outcome)
-    example = partial(_example, selection, values, by) if is_number else lambda _: None
+    excess = _Excess(selection, between, flips, placebos, own).estimate(name)
+    # test_noise_between_repetitions_has_no_example
+    shows_pair = not excess.invalid and excess.low > 0
+    example = (
+        partial(_example, selection, values, by)
+        if is_number and same is None
+        else partial(_flip_example, selection, by, (between, flips), (placebos, own))
+        if shows_pair
+        else lambda _: None
+    )
     described: dict[str, Any] = {
         "groups": {key: rate.value for key, rate in rates.items()},
-        "breakdown": cache(partial(Breakdown, OTHER_WORDING, rates, example)),
+        "breakdown": cache(partial(Breakdown, control, rates, example)),
         "attempts": len(answers),
         "ungraded": {
             other: int(np.isnan(values[answers]).sum()),
-            OTHER_WORDING: int(np.isnan(values[placebos.second]).sum()),
+            control: int(np.isnan(values[placebos.second]).sum()),
         },
         "count": None,
     }
-    excess = _Excess(selection, between, flips, placebos, own).estimate(name)
     if flip_rate.invalid or excess.invalid:
-        own_invalid = rates[OTHER_WORDING].invalid if len(placebos.first) else ""
-        reason = flip_rate.invalid or f"its placebo: {own_invalid or excess.invalid}"
+        own_invalid = rates[control].invalid if len(placebos.first) else ""
+        reason = (
+            flip_rate.invalid or f"its {'placebo' if has_wordings else 'repetitions'}: {own_invalid or excess.invalid}"
+        )
         return replace(flip_rate, invalid=reason, **described)
     return replace(_guarded(flip_rate, excess), **described)
 
@@ -114,6 +140,8 @@ def read_rows(selection: Selection, by: str) -> Rows:
         by: The attribute that makes the groups.
     """
     between = pair_groups(selection.columns, selection.rows, by)
+    if PLACEBO not in selection.columns.known_attributes:
+        return np.unique(np.concatenate([between.first, between.second]))
     placebos = pair_wordings(selection.columns, between)
     return np.unique(np.concatenate([between.first, between.second, placebos.second]))
 
@@ -141,6 +169,54 @@ def _example(selection: Selection, values: Floats, by: str, towards: int) -> Exa
         if example is not None and len(means) == 2:
             examples.append((means[1] - means[0], example))
     return min(examples, key=lambda example: example[0])[1] if examples else None
+
+
+def _flip_example(
+    selection: Selection,
+    by: str,
+    between: tuple[AnswerPairs, Floats],
+    control: tuple[AnswerPairs, Floats],
+    towards: int,
+) -> ExampleResult | None:
+    """Return the item with the largest excess of flips over those of its control; None where none has any.
+
+    Args:
+        selection: The attempts.
+        by: The attribute that makes the groups.
+        between: The pairs of groups, and their flips.
+        control: The pairs of wordings or repetitions, and theirs.
+        towards: 1 for an item with flips; -1 has no example.
+    """
+    columns = selection.columns
+    if towards < 0 or columns.prompts is None or not columns.attempts:
+        return None
+    items = columns.own_items
+
+    def rates(pairs: AnswerPairs, flips: Floats) -> Floats:
+        graded = ~np.isnan(flips)
+        codes = items.codes[pairs.first[graded]]
+        counts = np.bincount(codes, minlength=items.size)
+        rates: Floats = np.bincount(codes, weights=flips[graded], minlength=items.size) / np.maximum(counts, 1)
+        return rates
+
+    excess = rates(*between) - rates(*control)
+    best = int(excess.argmax())
+    pairs, flips = between
+    flipped = np.flatnonzero((items.codes[pairs.first] == best) & (flips == 1))
+    if excess[best] <= 0 or not len(flipped):
+        return None
+    attribute = columns.attribute(by)
+    sides = []
+    for row in (pairs.first[flipped[0]], pairs.second[flipped[0]]):
+        group = attribute.labels[attribute.codes[row]]
+        rows = selection.rows_of(by, group)
+        rows = rows[(items.codes[rows] == best) & (columns.prompts.codes[rows] == columns.prompts.codes[row])]
+        keys = tuple(dict.fromkeys(columns.attempts[index].attempt.key for index in rows))
+        side = ExampleSideResult(
+            group=str(group), mean=None, events=None, graded=len(rows), attempts=len(rows), keys=keys
+        )
+        sides.append(side)
+    return ExampleResult(item=columns.attempts[pairs.first[flipped[0]]].item.id, sides=sides)
 
 
 def _guarded(flips: Estimate, excess: Estimate) -> Estimate:
@@ -391,6 +467,22 @@ def pair_wordings(columns: Columns, between: AnswerPairs) -> AnswerPairs:
     own = cells.codes[others]
     repetitions = ranks(own * len(level.labels) + level.codes[others])
     return AnswerPairs(originals[starts[own] + repetitions % number[own]], others)
+
+
+def pair_repetitions(columns: Columns, between: AnswerPairs) -> AnswerPairs:
+    """Return pairs of successive answers to one prompt, of the prompts that are compared.
+
+    Args:
+        columns: The sample.
+        between: The pairs of groups that are compared.
+    """
+    compared = np.unique(np.concatenate([between.first, between.second]))
+    cells = _cells(columns).codes
+    prompts = np.zeros_like(cells) if columns.prompts is None else columns.prompts.codes
+    compared = compared[np.lexsort((prompts[compared], cells[compared]))]  # stable: repetitions stay in order
+    first, second = compared[:-1], compared[1:]
+    is_pair = (cells[first] == cells[second]) & (prompts[first] == prompts[second])
+    return AnswerPairs(first[is_pair], second[is_pair])
 
 
 def _cells(columns: Columns) -> Clustering:

@@ -496,7 +496,7 @@ class Measured:
             }
         )
 
-    def flips(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
+    def flips(self, outcome: Outcome, *, by: str, equals: Any = None, same: str | None = None) -> Estimate:
         """Return how often two answers to one item differ between groups, from 0 to 1, beside the placebo's flips.
 
         Each prompt is compared with the most similar one of every other group in its item, repetition by repetition.
@@ -516,20 +516,25 @@ class Measured:
         >>> dict(flips.groups)
         {'another sex': 0.1, 'another wording': 0.0}
 
+        With ``same``, only answers that are equal in that grade count as flips: of an agent that decides alike and
+        looks up more for one group. Without a placebo they are judged beside flips between repetitions of one prompt,
+        so that noise is none. A model that any other word changes needs the placebo.
+
         Args:
             outcome: The grade, or a function of a `GradedAttempt`.
             by: The attribute that makes the groups.
             equals: The value that is counted, for a grade that holds text; without one, any two texts differ.
+            same: A grade in which the two answers must be equal. None: there is none.
 
         Raises:
-            FairnessError: The sample has no placebo, no attempt has the attribute or the grade, or the grade holds
-                propensities.
+            FairnessError: The sample has no placebo (with ``same``: and no repetitions), no attempt has the attribute
+                or the grade, or the grade holds propensities.
 
         Source:
             Flips by gender and by paraphrase of medical questions, 14.9% and 14.1%: arXiv 2605.01048.
         """
         compute = partial(estimate_flips, self.selection)
-        return self._for_threshold(self.selection.computed_once(compute, MetricKind.FLIPS, outcome, equals, by))
+        return self._for_threshold(self.selection.computed_once(compute, MetricKind.FLIPS, outcome, equals, by, same))
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """Return the smallest ratio of any two groups, smaller over larger: from 0 to 1.

@@ -98,6 +98,21 @@ def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> Met
     return _compared(kind, "", title, outcome, equals, by)
 
 
+def flips_name(outcome: Outcome, equals: Any, by: str, same: str | None) -> MetricName:
+    """Return the name of flips between groups, with the grade that must be equal.
+
+    >>> flips_name("process", None, "gender", "action").metric
+    'flips(process with equal action; gender)'
+    """
+    name = family_name(MetricKind.FLIPS, outcome, equals, by)
+    if same is None:
+        return name
+    own = f"{outcome_name(outcome, equals)} with equal {same}"
+    family = f"{MetricKind.FLIPS.value}({own}; {by})"
+    title = f"{MetricKind.FLIPS.noun} of {own} between groups of {by}"
+    return replace(name, metric=family, title=title, family=family, outcomes=((outcome, equals), (same, None)))
+
+
 def worst_ratio_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
     """Return the name of the smallest ratio."""
     return replace(family_name(MetricKind.WORST_RATIO, outcome, equals, by), note=" (its value is biased low)")
