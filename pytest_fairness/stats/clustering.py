@@ -142,7 +142,11 @@ def _possible_clusters(columns: Columns) -> Iterator[tuple[str, Codes]]:
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
     codes = {name: columns.attribute(name).codes for name in names}
     few = [own for own in codes.values() if np.unique(own).size < FEWEST_LEVELS]
+    prompts = 0 if columns.prompts is None else columns.prompts.size
     for name, own in codes.items():
+        # test_ids_of_rows_are_no_clusters
+        if np.unique(own).size >= prompts:
+            continue
         # test_fixed_sources_are_no_clusters
         if np.unique(own[own != ABSENT]).size >= FEWEST_LEVELS and not _is_fixed(columns, own):
             yield name, _join_designs(own, few)

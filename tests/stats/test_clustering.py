@@ -107,6 +107,20 @@ def test_attribute_within_sources_is_no_cluster() -> None:
     assert attribute_of(sample(1, apart=1.5, by_kind=True)) == ""
 
 
+def test_ids_of_rows_are_no_clusters() -> None:
+    """Check a table with an id in each row and the number of each person's answer, of which few are the third."""
+    attempts = []
+    for number in range(420):
+        is_grouped = number < 400
+        sex = "fm"[number % 2]
+        person = f"{sex} {number // 4}" if is_grouped else f"nobody {number // 4}"
+        metadata = {"epoch": number // 2 % 2 if is_grouped else number % 4, "trace": f"t{number:03}"}
+        prompt = Prompt(f"row {number}", {"sex": sex} if is_grouped else {}, metadata)
+        grade = Grade(number // 2 % 10 > 0)
+        attempts.append(GradedAttempt(ProbeItem(person, [prompt]), prompt, Attempt(f"{number}", 0), {"yes": grade}))
+    assert attribute_of(Measured(attempts), "ratio") == ""
+
+
 def test_fixed_sources_are_no_clusters() -> None:
     """Leave out kinds to which the verdict is limited by sources="fixed"."""
     assert attribute_of(sample(1, apart=1.5, by_kind=True, sources="fixed")) == ""
