@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.table_columns import EPOCH, OBSERVATIONAL, STUDY_DESIGN
+from pytest_fairness.stats.validity import MOST_UNGRADED
 
 OBSERVATIONAL_DATA = (
     "observational data: nobody assigned groups to requests, so a gap, or none, may come from who asked what; only "
@@ -30,8 +31,7 @@ def observational_remarks(columns: Columns) -> Iterator[str]:
 
     Source: Austin 2011, Multivariate Behavioral Research 46(3), on the balance of covariates between groups.
     """
-    designs = {graded.prompt.metadata.get(STUDY_DESIGN) for graded in columns.attempts}
-    if designs != {OBSERVATIONAL}:
+    if not _is_observational(columns):
         return
     yield OBSERVATIONAL_DATA
     names = sorted(columns.known_attributes - columns.group_attributes - {EPOCH, STUDY_DESIGN})
@@ -47,6 +47,32 @@ def observational_remarks(columns: Columns) -> Iterator[str]:
     gap, text = max(gaps, default=(0.0, ""))
     if gap >= LARGEST_IMBALANCE:
         yield text
+
+
+def without_group_reason(columns: Columns, attributes: Iterable[str]) -> str:
+    """Return that too many rows of an observational table are in no group; empty where they are not, and of others.
+
+    There a group is missing since nobody has recorded it, so that nothing is known of how these people were treated.
+
+    Args:
+        columns: The columns of the sample.
+        attributes: The attributes whose groups are compared.
+    """
+    names = [name for name in attributes if name in columns.group_attributes]
+    if not names or not _is_observational(columns):
+        return ""
+    missing, name = max((columns.without(name), name) for name in names)
+    # test_traffic_without_groups_is_never_fair
+    if missing <= MOST_UNGRADED * columns.count:
+        return ""
+    return (
+        f"{missing:,} of {columns.count:,} answers are in no group of {name}, over {MOST_UNGRADED:.0%} of this traffic"
+    )
+
+
+def _is_observational(columns: Columns) -> bool:
+    rows = columns.attempts
+    return bool(rows) and all(graded.prompt.metadata.get(STUDY_DESIGN) == OBSERVATIONAL for graded in rows)
 
 
 def _differences(columns: Columns, by: str, name: str) -> Iterator[tuple[float, str]]:

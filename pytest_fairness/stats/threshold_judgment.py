@@ -27,6 +27,7 @@ from pytest_fairness.stats.validity import MOST_UNGRADED
 if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.observational import without_group_reason
 
 QUIET_ROOM = 3.5
 """Standard errors between an interval and a veto from which on a simulated slice is taken to have none."""
@@ -95,6 +96,9 @@ def judge_threshold(
         # test_mostly_ungraded_group_is_never_fair
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
+        # test_traffic_without_groups_is_never_fair
+        if is_open and (reason := without_group_reason(sample.selection.columns, _compared(judgment))):
+            return replace(judgment, verdict=Verdict.INVALID, sensitivity=reason)
         # test_grades_by_chance_are_invalid
         responses = find_responses(sample, design.controls, outcomes)
         if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
@@ -105,6 +109,12 @@ def judge_threshold(
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
+
+
+def _compared(judgment: Judgment) -> set[str]:
+    """Return the attributes whose groups a judgment compares."""
+    members = (member for comparison in judgment.comparisons for member in comparison.of_members())
+    return {member.estimate.attribute for member in members if member.estimate.attribute is not None}
 
 
 def _with_undeclared_clusters(

@@ -7,11 +7,11 @@ import pytest
 from pytest_fairness import Grade, ProbeItem, Prompt
 from pytest_fairness.core.attempts import Attempt, GradedAttempt
 from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.observational import OBSERVATIONAL_DATA, observational_remarks
+from pytest_fairness.stats.observational import OBSERVATIONAL_DATA, observational_remarks, without_group_reason
 
 
-def remarks(routes: dict[str, tuple[int, int]], design: str | None = "observational") -> list[str]:
-    """Return the remarks on a table with these numbers of women's and men's requests by route."""
+def traffic(routes: dict[str, tuple[int, int]], design: str | None = "observational", without: int = 0) -> Columns:
+    """Return a table with these numbers of women's and men's requests by route, and some of nobody's group."""
     attempts = []
     for route, counts in routes.items():
         for gender, count in zip(("female", "male"), counts, strict=True):
@@ -19,7 +19,16 @@ def remarks(routes: dict[str, tuple[int, int]], design: str | None = "observatio
                 prompt = Prompt("May I?", {"gender": gender}, {"route": route, "study_design": design})
                 item = ProbeItem(f"{route} {gender} {number}", [prompt])
                 attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"yes": Grade(value=True)}))
-    return list(observational_remarks(Columns(attempts)))
+    for number in range(without):
+        prompt = Prompt("May I?", {}, {"study_design": design})
+        attempts.append(
+            GradedAttempt(ProbeItem(f"{number}", [prompt]), prompt, Attempt("", 0), {"yes": Grade(value=True)})
+        )
+    return Columns(attempts)
+
+
+def remarks(routes: dict[str, tuple[int, int]], design: str | None = "observational") -> list[str]:
+    return list(observational_remarks(traffic(routes, design)))
 
 
 def test_limit_of_observational_data_is_stated() -> None:
@@ -37,3 +46,17 @@ def test_most_unequal_attribute_is_named() -> None:
 @pytest.mark.parametrize("design", ["experiment", None])
 def test_other_tables_have_no_remark(design: str | None) -> None:
     assert remarks({"rent": (70, 40), "repairs": (30, 60)}, design) == []
+
+
+@pytest.mark.parametrize(
+    ("design", "without", "reason"),
+    [
+        ("observational", 10, ""),
+        ("observational", 12, "12 of 102 answers are in no group of gender, over 10% of this traffic"),
+        ("experiment", 12, ""),
+    ],
+)
+def test_traffic_without_groups_is_never_fair(design: str, without: int, reason: str) -> None:
+    columns = traffic({"rent": (45, 45)}, design, without)
+    assert without_group_reason(columns, ["gender"]) == reason
+    assert without_group_reason(columns, []) == ""

@@ -73,7 +73,7 @@ class TracesImport(TableImporter):
             notes += summary.notes(item, texts.limit)
             if not summary.traces:
                 names = ", ".join(map(str, arguments.file))
-                raise FairnessError(f"{names}: no trace of a model, an agent or a tool: {'; '.join(notes[:-1])}")
+                raise FairnessError(f"{names}: no trace of a model, an agent or a tool; {'; '.join(notes[:-1])}")
 
 
 def _column(text: str) -> tuple[str, str]:
@@ -152,7 +152,7 @@ class _Summary:
 
     def notes(self, item: str, limit: int | None) -> Iterator[str]:
         """Yield the lines of the summary."""
-        forms = ", ".join(f"{form} {number:,}" for form, number in self._read.forms.items())
+        forms = ", ".join(f"{form} {number:,}" for form, number in self._read.forms.items()) or "none"
         skipped = self._skipped.total()
         yield f"{counted(self.traces + skipped, 'trace')} read; spans: {forms}"
         if skipped:
@@ -164,7 +164,8 @@ class _Summary:
                 "first counts"
             )
         for what, number in self._read.unread.items():
-            yield f"not read: {number:,} {what}" if number else what
+            yield f"not read: {number:,} {what}"
+        yield from self._read.remarks
         if self._unknown:
             yield f"{self._unknown.total():,} spans are of no known kind, and not read: {_most(self._unknown)}"
         if self._others["asides"]:

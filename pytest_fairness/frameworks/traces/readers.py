@@ -52,6 +52,8 @@ class ReadCounts:
     """Spans by the form of their file."""
     unread: Counter[str] = field(default_factory=Counter)
     """Records that are neither spans nor logs of one, by what they are."""
+    remarks: list[str] = field(default_factory=list)
+    """Lines about a file as a whole."""
 
 
 def read_file(path: Path, counts: ReadCounts) -> Iterator[Span | TraceLog]:
@@ -83,7 +85,7 @@ def read_file(path: Path, counts: ReadCounts) -> Iterator[Span | TraceLog]:
     if is_empty:
         raise FairnessError(f"{path} is empty: name a file with traces: {_FORMS}")
     if spans == _PHOENIX_LIMIT and counts.forms["Phoenix"] >= spans:
-        counts.unread[f"{path} has exactly 1,000 spans, the default limit of Phoenix's client: it may be cut off"] = 0
+        counts.remarks.append(f"{path} has 1,000 spans, the default limit of Phoenix's client: it may be cut off")
 
 
 def _start_of(path: Path) -> bytes:

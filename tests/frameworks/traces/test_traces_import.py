@@ -398,7 +398,7 @@ def test_calls_recorded_twice_count_once(imported: Import, tmp_path: Path) -> No
         ('{"context": {"trace_id": "1"}}\n', "no context.trace_id or no context.span_id"),
         (
             json.dumps(otlp([span(0, 0, None, "GET /", {})])) + "\n",
-            "no trace of a model, an agent or a tool: 1 trace read",
+            "no trace of a model, an agent or a tool; 1 trace read",
         ),
     ],
 )
@@ -412,6 +412,17 @@ def test_other_files_are_refused_in_one_line(
     assert problem in error
     assert len(error.strip().splitlines()) == 1
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(("spans", "is_named"), [(999, False), (1000, True)])
+def test_export_of_the_default_size_is_named(
+    imported: Import, tmp_path: Path, capsys: pytest.CaptureFixture[str], spans: int, *, is_named: bool
+) -> None:
+    """Check that a file with as many spans as Phoenix's client returns by default is no silent part of the traffic."""
+    one = next(one for one in trace_exports.phoenix_spans() if one["parent_id"] is None)
+    records = [{**one, "context": {"trace_id": str(number), "span_id": "1"}} for number in range(spans)]
+    assert len(imported(write_lines(tmp_path / "spans.jsonl", records))) == spans
+    assert ("the default limit of Phoenix's client: it may be cut off" in capsys.readouterr().out) == is_named
 
 
 @pytest.mark.parametrize("group", ["gender", "=a", "ge nder=a", "model=llm"])

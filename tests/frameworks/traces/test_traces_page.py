@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers.project import ALONE
-from tests.helpers.traces import desk_traces, otlp, write_lines
+from tests.helpers.traces import desk_trace, desk_traces, otlp, write_lines
 
 PAGE = Path(__file__).parents[3].joinpath("docs/traces.md").read_text(encoding="utf-8")
 LIMIT = "observational data: nobody assigned groups to requests"
@@ -38,3 +38,20 @@ def test_example_judges_traffic_and_says_its_limit(
     assert shown in result.stdout.str()
     assert results["probes"][0]["remarks"][0].startswith(LIMIT)
     assert LIMIT in (pytester.path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("unstated", "verdict"), [(20, "fair"), (60, "invalid")])
+def test_verdict_needs_groups_of_most_traces(pytester: pytest.Pytester, unstated: int, verdict: str) -> None:
+    traces = [
+        *desk_traces(400, {"female": 1, "male": 1}),
+        *(desk_trace(400 + n, None, "refuse") for n in range(unstated)),
+    ]
+    write_lines(pytester.path / "traces.jsonl", map(otlp, traces))
+    (content,) = re.findall(r"```yaml\n(.+?)```", PAGE, flags=re.DOTALL)
+    (pytester.path / "desk.probe.yaml").write_text(content, encoding="utf-8")
+    assert main(["import", "traces", "traces.jsonl", "--out", "desk.jsonl", "--group", "gender=user.gender"]) == 0
+    pytester.runpytest(*ALONE, "--fairness-json=results.json", "--fairness-report=none")
+    rows = json.loads((pytester.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
+    assert {row["verdict"] for row in rows} == {verdict}
+    if verdict == "invalid":
+        assert "60 of 460 answers are in no group of gender, over 10% of this traffic" in rows[0]["message"]
