@@ -12,6 +12,7 @@
 # make real    every suite's try-out on that model, by a server and in one process: hours
 # make litellm the proxy of the tests against a live server
 # make others  the plugins that ours is tested beside
+# make frameworks  the frameworks whose applications are models
 # make bench   what a suite costs, beside plain pytest, the bare client and other frameworks
 
 PYTHON ?= python3
@@ -31,7 +32,7 @@ READY = $(VENV)/$(if $(and $(wildcard $(VENV)/.small),$(if $(wildcard $(VENV)/.t
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo demo-real real example league league-model pictures docs test test-all litellm others check release-files bench clean
+.PHONY: demo demo-real real example league league-model pictures docs test test-all litellm others frameworks check release-files bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -148,6 +149,14 @@ others: .venv-others/.done
 
 .venv-others/.done: | $(BIN)/uv
 	$(UV) --python $(BIN)/python --target .venv-others pytest-asyncio allure-pytest pytest-benchmark sigstore
+	touch $@
+
+# Frameworks whose applications are models. Some are plugins of pytest, which would load in every other test.
+frameworks: .venv-frameworks/.done
+
+.venv-frameworks/.done: | $(BIN)/uv
+	$(UV) --python $(BIN)/python --target .venv-frameworks langgraph langchain-openai openai-agents \
+	  "pydantic-ai-slim[openai]" mcp
 	touch $@
 
 check: $(READY)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.threads import DaemonExecutor
     from pytest_fairness.core.threshold_results import MetricResult, ReleaseResult, SliceResult, ThresholdResult
     from pytest_fairness.core.toml_files import TomlFile
+    from pytest_fairness.core.tool_replies import responses_calls
     from pytest_fairness.core.tools import NoToolsError
     from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary, negated
     from pytest_fairness.engine.engine import Engine
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.extraction.normalization import final_text, strip_markup
     from pytest_fairness.models import parameters as model_parameters
     from pytest_fairness.models.aliases import read_aliases
+    from pytest_fairness.models.callable_model import FunctionModel
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
     from pytest_fairness.models.names import ModelName
@@ -151,6 +153,7 @@ else:
         "core.threads": "DaemonExecutor",
         "core.threshold_results": "MetricResult ReleaseResult SliceResult ThresholdResult",
         "core.toml_files": "TomlFile",
+        "core.tool_replies": "responses_calls",
         "core.tools": "NoToolsError",
         "declarative.expressions": "Expression ExpressionError ProbeVocabulary negated",
         "engine.engine": "Engine",
@@ -161,6 +164,7 @@ else:
         "graders.extraction.normalization": "final_text strip_markup",
         "models": "model_parameters=parameters",
         "models.aliases": "read_aliases",
+        "models.callable_model": "FunctionModel",
         "models.context": "ModelContext",
         "models.env_file": "read_environment",
         "models.names": "ModelName",
@@ -196,21 +200,22 @@ __all__ = [
     "Attempt", "BatchGrader", "COMPARED_FILE", "Clock", "Columns", "Commands", "CompareSection", "ComparedRuns",
     "DaemonExecutor", "DaemonThreads", "DeclarativeGrader", "DeferredMeasured", "Engine", "EstimateFamily",
     "EvidenceResult", "EvidenceThreshold", "Exporter", "Expression", "ExpressionError", "ExternalMetrics", "FatalError",
-    "FlipResult", "Functional", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum", "ItemGrader",
-    "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult", "ModelContext",
-    "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError", "Placebo",
-    "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference", "RunResults",
-    "RunStoppedError", "SEAL", "Seal", "SearchResult", "SectionTable", "SliceResult", "Store", "StoredSample",
-    "TextTable", "ThresholdResult", "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View", "WAY_OUT",
-    "add_command", "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns", "asks_models",
-    "bounds_of", "build_requests", "chat_messages", "checked", "counted", "describe_error", "did_you_mean", "digest",
-    "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers", "final_text", "finding",
-    "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number", "hypothesis_settings", "install",
-    "is_number", "is_placebo", "json_lines", "json_objects", "json_text", "largest_unpacked", "lasting_imports",
-    "likelihoods_of", "log_probability", "message_roles", "model_parameters", "negated", "number_argument", "one_line",
-    "parse_seal", "paused_collection", "phrases", "read_aliases", "read_document", "read_environment", "read_records",
-    "read_results", "read_seal", "redacted", "release_sentence", "resolve_model", "results_text", "sampled_digest",
-    "secrets_in", "select_sample", "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking",
-    "strip_markup", "svg_element", "svg_lines", "svg_width", "system_prompt_of", "value_or_none",
-    "whole_number_argument", "with_placebos", "write_lines", "write_text",
+    "FlipResult", "FunctionModel", "Functional", "Grader", "GraderDeclaration", "Grading", "Importer", "IndependentSum",
+    "ItemGrader", "LONGEST_TITLE", "Likelihoods", "Mark", "Message", "MetricDefinition", "MetricKind", "MetricResult",
+    "ModelContext", "ModelError", "ModelName", "ModelQueries", "NoToolsError", "OptionLikelihood", "PermanentError",
+    "Placebo", "ProbeSample", "ProbeVocabulary", "REMOTE_EMBEDDER", "Record", "ReleaseResult", "RunReference",
+    "RunResults", "RunStoppedError", "SEAL", "Seal", "SearchResult", "SectionTable", "SliceResult", "Store",
+    "StoredSample", "TextTable", "ThresholdResult", "TomlFile", "TransientError", "UNWRITTEN", "UngradedError", "View",
+    "WAY_OUT", "add_command", "add_model", "add_query_fixture", "add_search_results", "add_store", "align_columns",
+    "asks_models", "bounds_of", "build_requests", "chat_messages", "checked", "counted", "describe_error",
+    "did_you_mean", "digest", "escape_controls", "escape_markdown", "event_loops", "extremes_of", "field_readers",
+    "final_text", "finding", "fingerprint_of", "finish_reasons", "finite", "format_level", "format_number",
+    "hypothesis_settings", "install", "is_number", "is_placebo", "json_lines", "json_objects", "json_text",
+    "largest_unpacked", "lasting_imports", "likelihoods_of", "log_probability", "message_roles", "model_parameters",
+    "negated", "number_argument", "one_line", "parse_seal", "paused_collection", "phrases", "read_aliases",
+    "read_document", "read_environment", "read_records", "read_results", "read_seal", "redacted", "release_sentence",
+    "resolve_model", "responses_calls", "results_text", "sampled_digest", "secrets_in", "select_sample",
+    "select_thresholds", "set_hypothesis_settings", "shown_names", "split_thinking", "strip_markup", "svg_element",
+    "svg_lines", "svg_width", "system_prompt_of", "value_or_none", "whole_number_argument", "with_placebos",
+    "write_lines", "write_text",
 ]  # fmt: skip

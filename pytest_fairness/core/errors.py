@@ -65,6 +65,10 @@ class UngradedError(FairnessError):
         self.reason: UngradedReason = reason
 
 
+class ToolError(FairnessError):
+    """A tool failed: a function in ``results`` of a conversation raises it, and the model gets its message."""
+
+
 class ModelError(FairnessError):
     """A model did not answer; the subclass determines whether the request is sent again.
 

@@ -12,6 +12,8 @@ _MESSAGE_TYPES = {"human": "user", "ai": "assistant", "tool": "tool", "system": 
 """Roles by the types of LangChain's messages."""
 _CALL_ITEMS = ("function_call", "function_call_output", "mcp_call", "file_search_call")
 """Types of output items of OpenAI's Responses API that are calls, or the results of calls."""
+_TEXTS = ("text", "input_text", "output_text")
+"""Types of parts of a message that are text."""
 
 
 def chat_calls(calls: object) -> tuple[ToolCall, ...]:
@@ -108,8 +110,8 @@ def _text(content: object) -> object:
     """Return the text of a message's content, which may be a list of parts; other values as they are."""
     if content is None:
         return ""
-    if isinstance(content, list) and all(isinstance(part, Mapping) and "text" in part for part in content):
-        return "".join(str(part["text"]) for part in content)
+    if isinstance(content, list) and all(isinstance(part, Mapping) and part.get("type") in _TEXTS for part in content):
+        return "".join(str(part.get("text", "")) for part in content)
     return content
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.errors import ToolError
     from pytest_fairness.core.propensities import Continuations, Propensities
     from pytest_fairness.graders.actions import CalledTool, ToolArgument, ToolCallCount
     from pytest_fairness.graders.anchors import Anchors, read_anchors
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.yes_no import Regex, YesNo
 else:
     __getattr__, __dir__ = lazy_names(__name__, {
+        "core.errors": "ToolError",
         "core.propensities": "Continuations Propensities",
         "graders.actions": "CalledTool ToolArgument ToolCallCount",
         "graders.anchors": "Anchors read_anchors",
@@ -53,8 +55,8 @@ else:
 
 __all__ = [
     "Anchors", "AnswerTime", "CalledTool", "CharacterGender", "Choice", "Continuations", "Conversation",
-    "DocumentExposure", "Embedder", "Judge", "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood",
-    "NumberField", "PairJudge", "PlayedUser", "PromiseKept", "Propensities", "Rating", "Refusal", "Regex", "Rubric",
-    "SimilarityScale", "TextField", "ToolArgument", "ToolCallCount", "WordCount", "WordList", "YesNo", "answer_text",
+    "DocumentExposure", "Embedder", "Judge", "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField",
+    "PairJudge", "PlayedUser", "PromiseKept", "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale",
+    "TextField", "ToolArgument", "ToolCallCount", "ToolError", "WordCount", "WordList", "YesNo", "answer_text",
     "listed_order", "nothing_read", "read_anchors", "read_object", "refuses", "words_of",
 ]  # fmt: skip

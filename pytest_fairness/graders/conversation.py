@@ -13,7 +13,7 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt,
 from pytest_fairness.core.calls import explains_construction
 from pytest_fairness.core.declarative_grader import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.digests import canonical
-from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, ToolError, did_you_mean
 from pytest_fairness.core.finish_reasons import ungradable
 from pytest_fairness.core.grader_declarations import GraderDeclaration
 from pytest_fairness.core.items import Message, ProbeItem, Prompt
@@ -85,7 +85,8 @@ class Conversation(DeclarativeGrader):
             far; or a `PlayedUser`. None: no messages.
         turns: The most further messages, 1 to 20. Default: all texts, else 3.
         results: The result of each tool that has one, by its name: a text, a value that JSON can hold, or a function of
-            the prompt and the arguments. A function must return the same for the same arguments.
+            the prompt and the arguments. A function must return the same for the same arguments; its `ToolError` is
+            returned to the model as an error.
         rounds: The most rounds of calls and results in one turn, 1 to 20; a turn with more is ungraded.
         value: The graded answer: the "last", or the one at a turn (1: the first answer); or whether "any" or "all"
             have a true grade.
@@ -407,12 +408,12 @@ class _Thread:
         if isinstance(call.arguments, str):
             return replace(call, error="the arguments are not a JSON object.")
         result = self._conversation.results[call.name]
-        return replace(
-            call,
-            result=format_result(
-                call.name, result(self.prompt, deepcopy(dict(call.arguments))) if callable(result) else result
-            ),
-        )
+        if callable(result):
+            try:
+                result = result(self.prompt, deepcopy(dict(call.arguments)))
+            except ToolError as error:
+                return replace(call, error=str(error) or "the tool failed")
+        return replace(call, result=format_result(call.name, result))
 
     def add_user_message(self, text: object) -> None:
         """Add the user's message; None ends the conversation."""

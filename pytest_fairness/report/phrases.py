@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -432,11 +433,14 @@ def first_run(rows: Sequence[ThresholdResult]) -> str:
     """Return what further runs of an application without a version cost; empty after the first run, and for others.
 
     >>> from pytest_fairness.core.threshold_results import EstimateResult, LooksResult, ThresholdResult
+    >>> from dataclasses import replace
     >>> looks = LooksResult(unversioned=True)
     >>> estimate = EstimateResult(confidence=0.955)
     >>> row = ThresholdResult(id="t", model="function:my_app.reply", looks=looks, estimate=estimate, risk=0.025)
     >>> first_run([row]).partition(", unless ")[2]
     'you name each version: reply.fairness_version = "1"'
+    >>> first_run([replace(row, model="langgraph:my_app:graph")]).endswith('each version: graph.fairness_version = "1"')
+    True
     """
     for row in rows:
         looks = row.looks
@@ -446,11 +450,9 @@ def first_run(rows: Sequence[ThresholdResult]) -> str:
             from pytest_fairness.stats.sequential import run_tail
 
             now, *later = (format_level(1 - 2 * run_tail(run, row.risk)) for run in range(1, 5))
-            name = row.model.partition("@")[0].rpartition(".")[2]
-            is_function = "function:" in row.model
-            line = (
-                f'{name}.fairness_version = "1"' if is_function else f'version = "1" in {row.model.partition(":")[2]}'
-            )
+            name = re.split(r"[.:]", re.split("[@?]", row.model)[0])[-1]
+            is_service = row.model.startswith("http:")
+            line = f'version = "1" in {row.model.partition(":")[2]}' if is_service else f'{name}.fairness_version = "1"'
             return (
                 f"each run after a change is judged more strictly (now at {now} confidence, then at "
                 f"{', '.join(later)}), unless you name each version: {line}"
