@@ -99,6 +99,19 @@ def test_verdict_follows_the_calls(project: Project, monkeypatch: pytest.MonkeyP
     assert not project.calls(), "answers of the first version are still in the store"
 
 
+def test_two_graders_of_a_conversation_share_its_requests(project: Project) -> None:
+    """Grade the decision and a call on the way, each by a conversation of its own."""
+    second = '"looked_up": Conversation(CalledTool(among=["look_up"]), results={"look_up": {"paid_late": 2}})'
+    probe = PROBE.replace("})},\n", f"}}), {second}}},\n")
+    assert probe != PROBE
+    gap = 'measured.difference("looked_up", by="gender", of="woman", to="man", equals="look_up")'
+    threshold = project_sources.threshold(f"assert 0.8 <= {RATIO} <= 1.25 and abs({gap}) <= 0.2")
+    project.write_suite(threshold, conftest=CONFTEST, probe=probe, count=COUNT)
+    project.run()
+    assert project.row()["verdict"] == "fair"
+    assert lengths(project) == {1: 2 * COUNT, 3: 2 * COUNT}
+
+
 @pytest.mark.parametrize("end", ["interrupted", "killed"])
 def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     write(project)
