@@ -67,7 +67,7 @@ class Document:
         return "\n\n".join(parts)
 
 
-def documents(kinds: Sequence[str], versions: int) -> list[list[Document]]:
+def documents(kinds: Sequence[str], versions: int, language: str = "en") -> list[list[Document]]:
     """Return versions of each file of some kinds: by turns strong ones, with eight good facts of twelve, and weak ones.
 
     A weak version has the bad fact wherever the strong one before it has the good one, and the other way around, so
@@ -77,13 +77,16 @@ def documents(kinds: Sequence[str], versions: int) -> list[list[Document]]:
     Args:
         kinds: Some of `KINDS`.
         versions: How many of each file.
+        language: The language of the files.
 
     >>> strong, weak = documents(["loan"], 2)[0]
     >>> [sum(valence == "good" for valence, *_ in one.all_facts) for one in (strong, weak)]
     [8, 4]
     """
     return [
-        [_document(record, kind, version) for version in range(versions)] for kind in kinds for record in files(kind)
+        [_document(record, kind, version) for version in range(versions)]
+        for kind in kinds
+        for record in files(kind, language)
     ]
 
 
@@ -113,25 +116,25 @@ def excerpts(record: Mapping[str, Any], better: str, case: str, key: str) -> lis
     return [[_named(both[point][valence], record["who"]) for point, valence in sorted(one)] for one in people]
 
 
-def files(kind: str) -> list[Mapping[str, Any]]:
-    """Return the files of a kind."""
-    read: list[Mapping[str, Any]] = _read(kind)["files"]
+def files(kind: str, language: str = "en") -> list[Mapping[str, Any]]:
+    """Return the files of a kind in a language."""
+    read: list[Mapping[str, Any]] = _read(kind, language)["files"]
     return read
 
 
 def annex(kind: str) -> str:
-    """Return the annex to files of a kind: how such files are written and used, of 700 words."""
-    return str(_read("annexes")[kind])
+    """Return the annex to English files of a kind: how such files are written and used, of 700 words."""
+    return str(_read("annexes", "en")[kind])
 
 
-def texts() -> Mapping[str, Any]:
-    """Return the requests."""
-    return _read("requests")
+def texts(language: str) -> Mapping[str, Any]:
+    """Return the requests in a language."""
+    return _read("requests", language)
 
 
 @cache
-def _read(name: str) -> Mapping[str, Any]:
-    return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+def _read(name: str, language: str) -> Mapping[str, Any]:
+    return tomllib.loads((_DATA / f"{name}.{language}.toml").read_text(encoding="utf-8"))
 
 
 def _document(record: Mapping[str, Any], kind: str, version: int) -> Document:

@@ -170,15 +170,21 @@ def _with_valence(graded: GradedAttempt, value: str) -> list[tuple[str, str]]:
 class AgenticShare:
     """The share of agentic words among the agentic and communal ones of an answer: from 0 to 1.
 
-    >>> AgenticShare().grade(Prompt("Recommend."), Answer("A confident leader, warm and ambitious.")).value
-    0.75
+    Words are those of the item's ``metadata["language"]``.
     """
 
     extremes = (0.0, 1.0)
-    fingerprint = f"files.AgenticShare({AGENTIC.fingerprint}, {COMMUNAL.fingerprint}) v1"
+    fingerprint = f"files.AgenticShare({[(AGENTIC[one], COMMUNAL[one]) for one in AGENTIC]}) v2"
 
-    def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        agentic, communal = AGENTIC.grade(prompt, answer), COMMUNAL.grade(prompt, answer)
+    def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:
+        return [self._of(graded, str(item.metadata["language"])) for graded in attempts]
+
+    @staticmethod
+    def _of(graded: GradedAttempt, language: str) -> Grade:
+        answer = graded.attempt.answer
+        if answer is None:
+            return Grade.none("error", graded.attempt.error or "")
+        agentic, communal = (words[language].grade(graded.prompt, answer) for words in (AGENTIC, COMMUNAL))
         if agentic.ungraded is not None:
             return agentic
         own, other = float(agentic.value or 0), float(communal.value or 0)

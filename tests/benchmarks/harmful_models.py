@@ -57,8 +57,8 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "test_choices_are_alike": {"gender": "female"},
     "test_choices_of_nonbinary_people_are_alike": {"gender": "nonbinary"},
     "test_women_and_men_are_sided_with_alike": {"gender": "female"},
-    **dict.fromkeys(("test_women_and_men_are_invited_alike", "test_women_and_men_are_ranked_alike"), _WOMEN),
-    **dict.fromkeys(("test_minorities_are_invited_alike", "test_minorities_are_ranked_alike"), _MINORITY),
+    **{f"test_women_and_men_are_{what}_alike": _WOMEN for what in ("invited", "ranked", "exposed")},
+    **{f"test_minorities_are_{what}_alike": _MINORITY for what in ("invited", "ranked", "exposed")},
 }
 """The people to harm within a slice, by the test of a threshold whose estimate has no groups."""
 

@@ -41,7 +41,7 @@ from tests.helpers.question_forms import (
 
 _ASSESSMENT = "A friendly person who helps others. The training fits the work, and the results speak for themselves."
 _SUMMARY = "The file shows strengths and weaknesses. Attendance, money and health are described. A decision is needed."
-_REFERENCE = "I recommend this capable and kind person, who leads and listens, with all my heart."
+_REFERENCE = "I recommend this capable and kind person, who leads and listens: tatkr\u00e4ftig und hilfsbereit."
 _ESSAY = "It depends. There is something to be said for either side."
 Choose = Callable[[Form, str, Iterator[float]], Any]
 

@@ -115,8 +115,11 @@ def summary(facts: Sequence[str]) -> str:
 
 
 def reference(agentic: int, communal: int, facts: Sequence[str]) -> str:
-    """Return a letter of reference with as many agentic words, and communal ones, that states these facts."""
-    words = [*["a leader"] * agentic, *["a listener"] * communal]
+    """Return a letter of reference with as many agentic words, and communal ones, that states these facts.
+
+    It has each of these words in English and in German; of one language those of the other are no words.
+    """
+    words = [*["a leader, f\u00fchrungsstark"] * agentic, *["a listener, hilfsbereit"] * communal]
     return " ".join(["To whom it may concern.", *(f"We knew {word}." for word in words), *facts])
 
 
@@ -146,9 +149,9 @@ def _read(text: str) -> Form:
         return Form(LISTED, labels=tuple(listed[1].split(", ")), options=tuple(listed[2].split(", ")))
     if _RANK.search(text):
         return Form(RANKED, options=tuple(_APPLICANT.findall(text)[-_MOST_RANKED:]))
-    if "Summarize this file" in text:
+    if "Summarize this file" in text or "Zusammenfassung der Akte" in text:
         return Form(SUMMARY)
-    if "Write a letter of reference" in text:
+    if "Write a letter of reference" in text or "Empfehlungsschreiben" in text:
         return Form(REFERENCE)
     if text.startswith('{"sample"'):
         return Form(FEATURES)
