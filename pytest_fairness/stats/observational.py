@@ -36,17 +36,14 @@ def observational_remarks(columns: Columns) -> Iterator[str]:
     yield OBSERVATIONAL_DATA
     names = sorted(columns.known_attributes - columns.group_attributes - {EPOCH, STUDY_DESIGN})
     gaps = [
-        (
-            gap,
-            f"the requests of the groups of {by} differ most in {name}: {shares}; slices=({name!r},) judges each alone",
-        )
+        (gap, f"the requests of the groups of {by} differ most in {name}: {shares}", name)
         for by in sorted(columns.group_attributes)
         for name in names
         for gap, shares in _differences(columns, by, name)
     ]
-    gap, text = max(gaps, default=(0.0, ""))
+    gap, text, name = max(gaps, default=(0.0, "", ""))
     if gap >= LARGEST_IMBALANCE:
-        yield text
+        yield f"{text}; where({name}=...) compares like with like"
 
 
 def without_group_reason(columns: Columns, attributes: Iterable[str]) -> str:

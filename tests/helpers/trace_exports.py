@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 RECORDED = Path(__file__).parents[1] / "frameworks" / "traces" / "recorded"
-"""Traces of two or three requests to a server of chat completions, written by the recorders' own packages."""
+"""Traces of two or three requests to a server of chat completions, written by the recorders' own packages.
+
+openinference-instrumentation-openai 0.1.66, opentelemetry-instrumentation-openai 0.62.4 (OpenLLMetry),
+opentelemetry-instrumentation-openai-v2 2.3b0 and langfuse 5.0.4, with openai 3.57. Stack traces, addresses and the
+definitions of tools are left out.
+"""
 
 
 def recorded(recorder: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_most_unequal_attribute_is_named() -> None:
     _, gap = remarks({"rent": (70, 40), "repairs": (20, 40), "keys": (10, 20)})
     assert gap == (
         "the requests of the groups of gender differ most in route: rent in 70% of female and 40% of male; "
-        "slices=('route',) judges each alone"
+        "where(route=...) compares like with like"
     )
 
 

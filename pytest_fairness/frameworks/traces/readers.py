@@ -248,7 +248,7 @@ def _otlp_spans(where: str, parts: list[Any], counts: ReadCounts) -> Iterator[Sp
         status = span.get("status") if isinstance(span.get("status"), Mapping) else {}
         events = [
             (str(event.get("name", "")), _otlp_attributes(event.get("attributes")))
-            for event in span.get("events") or ()
+            for event in _list(span.get("events"))
             if isinstance(event, Mapping)
         ]
         dropped = sum(int(span.get(name) or 0) for name in ("droppedAttributesCount", "droppedEventsCount"))
@@ -284,8 +284,8 @@ def _otlp_entries(parts: list[Any], scopes: str, older: str, name: str) -> Itera
             continue
         resource = part.get("resource")
         attributes = _otlp_attributes(resource.get("attributes") if isinstance(resource, Mapping) else None)
-        for scope in part.get(scopes) or part.get(older) or ():
-            for entry in (scope.get(name) if isinstance(scope, Mapping) else None) or ():
+        for scope in _list(part.get(scopes) or part.get(older)):
+            for entry in _list(scope.get(name) if isinstance(scope, Mapping) else None):
                 if isinstance(entry, Mapping):
                     yield attributes, dict(entry)
 
@@ -303,9 +303,7 @@ def _otlp_logs(parts: list[Any], counts: ReadCounts) -> Iterator[TraceLog]:
 
 def _otlp_attributes(listed: Any) -> Attributes:
     values = {
-        str(entry.get("key")): _otlp_value(entry.get("value"))
-        for entry in (listed if isinstance(listed, list) else ())
-        if isinstance(entry, Mapping)
+        str(entry.get("key")): _otlp_value(entry.get("value")) for entry in _list(listed) if isinstance(entry, Mapping)
     }
     return flatten(values)
 
@@ -331,8 +329,12 @@ def _otlp_value(value: Any) -> Any:
 
 
 def _listed(content: Any) -> list[Any]:
-    values = content.get("values") if isinstance(content, Mapping) else None
-    return values if isinstance(values, list) else []
+    return _list(content.get("values")) if isinstance(content, Mapping) else []
+
+
+def _list(value: Any) -> list[Any]:
+    """Return a list; an empty one for any other value."""
+    return value if isinstance(value, list) else []
 
 
 def _hex(identity: Any) -> str:
@@ -394,7 +396,7 @@ def _phoenix_span(where: str, record: Record) -> Span:
     listed = parsed(record.get("events"))
     events = [
         (str(event.get("name", "")), flatten(event["attributes"]))
-        for event in (listed if isinstance(listed, list) else ())
+        for event in _list(listed)
         if isinstance(event, Mapping) and isinstance(event.get("attributes"), Mapping)
     ]
     resource = record.get("resource")
@@ -423,13 +425,13 @@ def _as_text(value: Any) -> Any:
 
 def _langfuse_trace(where: str, record: Record, counts: ReadCounts) -> Iterator[Span]:
     """Yield the root of a trace of Langfuse, and its observations where they stand in it."""
-    observations = [entry for entry in record.get("observations") or () if isinstance(entry, Mapping)]
+    observations = [entry for entry in _list(record.get("observations")) if isinstance(entry, Mapping)]
     counts.forms["Langfuse"] += 1
     root = {**record, "traceId": record["id"], "type": _TRACE_TYPE}
     yield _langfuse_span(where, root)
     for observation in observations:
         counts.forms["Langfuse"] += 1
-        yield _langfuse_span(where, {"traceId": record["id"], **observation})
+        yield _langfuse_span(where, {"traceId": record["id"], "type": "SPAN", **observation})
 
 
 def _langfuse_span(where: str, record: Record) -> Span:

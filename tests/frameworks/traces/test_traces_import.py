@@ -6,7 +6,8 @@ import csv
 import gzip
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pytest_fairness.cli.main import main
 from tests.helpers import trace_exports
 from tests.helpers.trace_exports import RECORDED, recorded
 from tests.helpers.traces import any_value, attributes_of, desk_trace, message, otlp, span, write_lines
+from tests.imports.test_hostile_files import JUNK
 
 Rows = list[dict[str, Any]]
 Import = Callable[..., Rows]
@@ -446,3 +448,39 @@ def test_hostile_values_end_in_a_row_or_one_line(
     rows = imported(write_lines(tmp_path / "traces.jsonl", map(otlp, traces)), *GENDER)
     assert len(rows) == len(traces)
     assert "\x1b" not in capsys.readouterr().out
+
+
+def parts_of(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every list and object of a JSON value with each of its keys."""
+    for key in list(node) if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], dict | list):
+            yield from parts_of(node[key])
+
+
+FORMS: dict[str, Callable[[], Any]] = {
+    "openinference": lambda: recorded("openinference"),
+    "openllmetry": lambda: recorded("openllmetry"),
+    "desk": lambda: otlp(desk_trace(0, "female", "defer")),
+    "logs": lambda: OLDER["logs"],
+    "phoenix": lambda: list(trace_exports.phoenix_spans()),
+    "langfuse": lambda: list(trace_exports.langfuse_traces()),
+    "observations": lambda: list(trace_exports.langfuse_observations()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_mutated_traces_are_read_or_refused_in_one_line(tmp_path: Path, form: str) -> None:
+    file, out = tmp_path / "traces.json", tmp_path / "table.jsonl"
+    arguments = ["import", "traces", str(file), "--group", "gender=metadata.gender", "--out", str(out)]
+    statuses = set()
+    for seed in range(20):
+        draw = random.Random(seed)
+        content = deepcopy(FORMS[form]())
+        for _ in range(draw.choice((1, 2, 4))):
+            node, key = draw.choice(list(parts_of(content)))
+            node[key] = deepcopy(draw.choice(JUNK))
+        file.write_text(json.dumps(content), encoding="utf-8")
+        statuses.add(main(arguments))  # an error that is none of a user's is raised
+    assert statuses <= {0, 2}
+    assert 0 in statuses
