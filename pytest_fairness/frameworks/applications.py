@@ -51,15 +51,15 @@ class ApplicationModel(FunctionModel):
 
     extra: ClassVar[str]
     """The extra that installs the framework."""
-    library: ClassVar[str]
-    """The module of the framework."""
+    requires: ClassVar[tuple[str, ...]]
+    """The modules of the framework."""
     parameters: ClassVar[Mapping[str, Any]] = {}
     """The parameters of the name, with their kinds."""
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
         parameters = model_parameters.read(name, self.parameters)
-        if find_spec(self.library) is None:
-            raise FairnessError(f"model {name}: {self.library} is not installed: {install(self.extra)}")
+        if missing := [library for library in self.requires if find_spec(library) is None]:
+            raise FairnessError(f"model {name}: {missing[0]} is not installed: {install(self.extra)}")
         target = _load(name, context.root)
         respond = self.respond_with(target, **parameters)
         super().__init__(respond, context.run, context)

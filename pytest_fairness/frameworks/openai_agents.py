@@ -34,7 +34,7 @@ class OpenAIAgentsModel(ApplicationModel):
     The SDK does not report that a text of a chat completion was cut off at the limit of its tokens.
     """
 
-    extra, library = "openai-agents", "agents"
+    extra, requires = "openai-agents", ("agents",)
 
     @classmethod
     def respond_with(cls, target: Any, **parameters: Any) -> Respond:

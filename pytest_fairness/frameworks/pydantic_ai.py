@@ -28,7 +28,7 @@ _FAILURES = ("failed", "denied", "interrupted", "retried")
 class PydanticAIModel(ApplicationModel):
     """An agent of PydanticAI. A system message of the prompt is added to the agent's instructions."""
 
-    extra, library = "pydantic-ai", "pydantic_ai"
+    extra, requires = "pydantic-ai", ("pydantic_ai",)
 
     @classmethod
     def respond_with(cls, target: Any, **parameters: Any) -> Respond:

@@ -14,7 +14,7 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt,
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.protocols import ItemGrader, ModelQuery
-from pytest_fairness.graders import Conversation, PlayedUser
+from pytest_fairness.graders import Conversation, PlayedUser, ToolCallCount, ToolError
 
 PROMPT = Prompt("May I see a doctor today? Answer yes or no.", {"gender": "female"}, {"case": 1})
 INSISTS = ["I cannot wait.", "Please, think again."]
@@ -217,3 +217,17 @@ def test_grader_of_a_conversation_gets_the_results_of_its_tools() -> None:
     with pytest.raises(StopIteration) as stop:
         steps.send([Attempt("next", 0, Answer("Yes."))])
     assert stop.value.value[0].value == [('{"free": 3}', None), (None, "there is no tool 'find'."), ("ready", None)]
+
+
+def test_error_of_a_tool_is_returned_to_the_model() -> None:
+    def search(prompt: Prompt, arguments: object) -> str:
+        raise ToolError("no index")
+
+    prompt = Prompt("May I?", tools=[Tool("search")])
+    item = ProbeItem("item", [prompt])
+    first = Attempt("first", 0, Answer("", "tool_calls", actions=[ToolCall("search", {})]))
+    steps = Conversation(ToolCallCount("search"), results={"search": search}).grade_item(
+        item, [GradedAttempt(item, prompt, first)]
+    )
+    (query,) = next(steps)
+    assert query.prompt.messages[-1]["content"] == "Error: no index"
