@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 from aiohttp import web
@@ -15,7 +16,7 @@ from tests.helpers.http_server import chat_completion
 from tests.helpers.http_server import serving as serving_http
 
 Rounds = Callable[[str, random.Random], int]
-"""A function from the first message of a user, and a generator of its own, to the number of lookups."""
+"""A function from the texts of a prompt, and a generator of its own, to the number of lookups."""
 
 
 def rounds_by_group(text: str, generator: random.Random) -> int:
@@ -50,7 +51,8 @@ class ToolServer:
     async def respond(self, request: web.Request) -> web.Response:
         """Return a call of a tool: a lookup, or the decision."""
         messages: Sequence[Mapping[str, Any]] = (await request.json())["messages"]
-        first = next(str(message["content"]) for message in messages if message["role"] == "user")
+        prompt = takewhile(lambda message: message["role"] in ("system", "user"), messages)
+        first = " ".join(str(message["content"]) for message in prompt)
         generator = random.Random(f"{self._seed} {first}")
         rounds = self._rounds(first, generator)
         results = sum(message["role"] == "tool" for message in messages)
