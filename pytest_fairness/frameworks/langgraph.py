@@ -198,7 +198,8 @@ class _Events:
         self.steps.end(run_id, error=f"{type(error).__name__}: {error}")
 
     def on_llm_end(self, response: Any, *, run_id: Any, **more: Any) -> None:
-        message = getattr(response.generations[0][0], "message", None)
+        generations = [generation for of_prompt in response.generations for generation in of_prompt]
+        message = getattr(generations[0], "message", None) if generations else None  # none: its tokens are unknown
         usage = getattr(message, "usage_metadata", None) or {}
         details = usage.get("output_token_details") or {}
         self.tokens.add(

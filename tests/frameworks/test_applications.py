@@ -190,3 +190,19 @@ def test_version_decides_whether_answers_are_reused(framework: str, server: Desk
 
     assert key("fair") == (f"{name}?run=7", name)
     assert key("built") == (f"{named(framework, 'built')}?version=3", "")
+
+
+@every_framework
+def test_concurrent_prompts_keep_their_own_steps(framework: str, server: DeskServer) -> None:
+    prompts = [Prompt(f"A {who} asks for time, case {n}.", tools=TOOLS) for n in range(6) for who in ("woman", "man")]
+
+    async def send() -> list[Answer]:
+        model = resolve(named(framework, "prompt"), aliases={}, context=ModelContext(run="run", calls=12))
+        answers = await asyncio.gather(*(model.answer(prompt, 0) for prompt in prompts))
+        await model.close()
+        return answers
+
+    for prompt, answer in zip(prompts, asyncio.run(send()), strict=True):
+        look_up, decision = answer.actions
+        assert look_up.arguments == {"case": prompt.text[-40:]}
+        assert decision.name == ("refuse" if "woman" in prompt.text else "defer")
