@@ -34,7 +34,7 @@ class LangGraphModel(ApplicationModel):
     the prompt under that key, with ``output=KEY`` what is under that one in the result.
     """
 
-    extra, requires = "langgraph", ("langgraph", "langchain_core")
+    extra, requires = "langgraph", ("langgraph",)
     parameters: ClassVar[Mapping[str, Any]] = {"input": model_parameters.text, "output": model_parameters.text}
 
     @classmethod
