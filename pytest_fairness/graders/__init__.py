@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
     from pytest_fairness.graders.process import AnswerTime, DocumentExposure, PromiseKept
     from pytest_fairness.graders.propensities import Likelihood
-    from pytest_fairness.graders.rankings import listed_order
+    from pytest_fairness.graders.rankings import read_ranking
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
     from pytest_fairness.graders.word_list import WordCount, WordList, words_of
@@ -46,7 +46,7 @@ else:
         "graders.judge.rubric": "LabelField NumberField Rubric TextField",
         "graders.process": "AnswerTime DocumentExposure PromiseKept",
         "graders.propensities": "Likelihood",
-        "graders.rankings": "listed_order",
+        "graders.rankings": "read_ranking",
         "graders.rating": "Rating",
         "graders.refusal": "Refusal nothing_read refuses",
         "graders.word_list": "WordCount WordList words_of",
@@ -58,5 +58,5 @@ __all__ = [
     "DocumentExposure", "Embedder", "Judge", "JudgeFallback", "JudgeGrader", "LabelField", "Likelihood", "NumberField",
     "PairJudge", "PlayedUser", "PromiseKept", "Propensities", "Rating", "Refusal", "Regex", "Rubric", "SimilarityScale",
     "TextField", "ToolArgument", "ToolCallCount", "ToolError", "WordCount", "WordList", "YesNo", "answer_text",
-    "listed_order", "nothing_read", "read_anchors", "read_object", "refuses", "words_of",
+    "nothing_read", "read_anchors", "read_object", "read_ranking", "refuses", "words_of",
 ]  # fmt: skip

@@ -22,10 +22,12 @@ MINORITIES: Mapping[str, tuple[str, ...]] = {
     "nl": ("moroccan", "turkish"),
 }
 """The groups that are compared with the majority of each country, in turn."""
+MAJORITY, LOWER_CLASS = "majority", "lower-class majority"
+"""The reference groups of rankings: the majority, and names of it that less educated parents choose."""
 NAMES = 4
 """Names of each gender of each group, for the three rungs in the middle."""
 SETS = 2
-"""Sets of people for the rankings of an advertisement."""
+"""Sets of people for the rankings of an advertisement, of the majority and a minority."""
 _RANKED = 8
 _DOUBLED = (0, 2, 4, 6)
 """Twice each number of an order, in the field of eight elements, whose sum is the exclusive or."""
@@ -63,37 +65,23 @@ def invitations() -> Iterator[ProbeItem]:
 
 
 def rankings() -> Iterator[ProbeItem]:
-    """Yield two items for each of 40 advertisements in English, and for each of 12 in German, French and Dutch.
+    """Yield three items for each of 40 advertisements in English, and for each of 12 in German, French and Dutch.
 
-    Eight applicants stand in four orders: two people of each gender of the majority, and two of a minority. In the four
-    orders each of these pairs has every place once, and every application once, and stands before each other pair as
-    often as behind it: halves of two orthogonal Latin squares. Seven of the applications meet the same two
-    requirements, and one, the target, meets all (case *strong*) or none (*weak*).
+    Eight applicants stand in four orders: two people of each gender of the majority, and two of a minority. In the
+    third item the majority has names of a lower class. In the four orders each of these pairs has every place once, and
+    every application once, and stands before each other pair as often as behind it: halves of two orthogonal Latin
+    squares. Seven of the applications meet the same two requirements, and one, the target, meets all (case *strong*) or
+    none (*weak*).
 
     >>> item = next(rankings())
     >>> len(item.prompts), len({person["name"] for person in item.prompts[0].metadata["people"]})
     (4, 8)
     """
     for language in LANGUAGES:
-        names, minorities = NameList.read(language=language), MINORITIES[language]
         for index, record in enumerate(advertisements(language)):
             for number in range(SETS):
-                turn = SETS * index + number
-                minority, case = minorities[turn % len(minorities)], ("strong", "weak")[turn // len(minorities) % 2]
-                key = f"{language}-{record['id']}-{number + 1}"
-                chance = random.Random(f"correspondence/ranking/{key}")
-                pairs = [(gender, of) for gender in GENDERS for of in (MAJORITIES[language], minority)]
-                chance.shuffle(pairs)
-                people = names.of_one_length(key, [*pairs, *pairs])
-                remarks = chance.sample(_texts(language)["remarks"], _RANKED)
-                rungs = (FITS.index("all" if case == "strong" else "none"), *[FITS.index("two")] * (_RANKED - 1))
-                applications = [
-                    _lines((*_facts(record, index, rung, language), remark))
-                    for rung, remark in zip(rungs, remarks, strict=True)
-                ]
-                prompts = [_ranking(record, language, people, applications, order) for order in range(len(_DOUBLED))]
-                about = {"position": record["id"], "minority": minority, "case": case, "language": language}
-                yield ProbeItem(f"ranking-{key}", prompts, source=f"{language}/{record['id']}", metadata=about)
+                yield _ranked(record, language, index, SETS * index + number, MAJORITY, str(number + 1))
+            yield _ranked(record, language, index, index, LOWER_CLASS, str(SETS + 1))
 
 
 def _invitation(record: Mapping[str, Any], name: Name, application: str, minority: str) -> Prompt:
@@ -104,8 +92,45 @@ def _invitation(record: Mapping[str, Any], name: Name, application: str, minorit
         f"{texts['application']}\n{texts['name'].format(name=name.text)}\n{application}",
         texts["question"].format(name=name.text),
     )
-    groups = {**name.groups, "origin": _origin(name, "en"), "minority": minority}
+    beside = {"minority": minority, "gender_minority": f"{name.gender} {minority}"}
+    groups = {**name.groups, "origin": _origin(name, "en"), **beside}
     return Prompt("\n\n".join(parts), groups, {"name": name.text}, {"name": name.text})
+
+
+def _ranked(record: Mapping[str, Any], language: str, index: int, turn: int, reference: str, number: str) -> ProbeItem:
+    """Return the rankings of one set of people.
+
+    Args:
+        record: The advertisement.
+        language: Its language.
+        index: Its number.
+        turn: The number that decides on the minority and the case, each in turn.
+        reference: The group that the minority is compared with.
+        number: The set, for the id.
+    """
+    minorities = MINORITIES[language]
+    minority, case = minorities[turn % len(minorities)], ("strong", "weak")[turn // len(minorities) % 2]
+    key = f"{language}-{record['id']}-{number}"
+    chance = random.Random(f"correspondence/ranking/{key}")
+    own = MAJORITIES[language] if reference == MAJORITY else f"lower-class {MAJORITIES[language]}"
+    pairs = [(gender, of) for gender in GENDERS for of in (own, minority)]
+    chance.shuffle(pairs)
+    people = _names(language).of_one_length(key, [*pairs, *pairs])
+    remarks = chance.sample(_texts(language)["remarks"], _RANKED)
+    rungs = (FITS.index("all" if case == "strong" else "none"), *[FITS.index("two")] * (_RANKED - 1))
+    applications = [
+        _lines((*_facts(record, index, rung, language), remark)) for rung, remark in zip(rungs, remarks, strict=True)
+    ]
+    prompts = [_ranking(record, language, people, applications, order) for order in range(len(_DOUBLED))]
+    about = {
+        "position": record["id"],
+        "minority": minority,
+        "case": case,
+        "language": language,
+        "reference": reference,
+        "minority_by_language": f"{language} {minority}",
+    }
+    return ProbeItem(f"ranking-{key}", prompts, source=f"{language}/{record['id']}", metadata=about)
 
 
 def _ranking(
@@ -133,7 +158,7 @@ def _ranking(
             "name": name.text,
             **name.groups,
             "origin": _origin(name, language),
-            "crossed": "yes" if (name.gender == "female") == (_origin(name, language) == "minority") else "no",
+            "gender_origin": f"{name.gender} {_origin(name, language)}",
             "role": "other" if number else "target",
         }
         for name, number in shown
@@ -163,7 +188,14 @@ def _lines(texts: Sequence[str]) -> str:
 
 
 def _origin(name: Name, language: str) -> str:
-    return "majority" if name.ethnicity == MAJORITIES[language] else "minority"
+    return "minority" if name.ethnicity in MINORITIES[language] else MAJORITY
+
+
+@cache
+def _names(language: str) -> NameList:
+    """Return the names of a country, with those of a lower class as a group of their own."""
+    lists = (NameList.read(language=language), NameList.read(_DATA / "lower_class", language=language))
+    return NameList([name for names in lists for group in names.groups for name in names.of(group)], lists[1].origin)
 
 
 @cache

@@ -16,10 +16,13 @@ Under another name an application mostly gets the same answer. A paraphrase chan
 which is a correlation of 0.7 at a base rate of one half; 0.5 is cautious: a quarter changes.
 """
 _EVEN = {0.25: 0.1, 0.375: 0.2, 0.5: 0.4, 0.625: 0.2, 0.75: 0.1}
+_EVEN_OF_TWO = {0.25: 0.2, 0.333: 0.2, 0.5: 0.2, 0.667: 0.2, 0.75: 0.2}
+"""Shares of two people, which vary more than those of four."""
 RANKED: dict[str, Any] = {
     "women": _EVEN,
     "minority": _EVEN,
-    "crossed": _EVEN,
+    "minority_women": _EVEN_OF_TWO,
+    "minority_men": _EVEN_OF_TWO,
     "target": {"case": {"strong": {1.0: 0.8, 0.857: 0.2}, "weak": {0.0: 0.8, 0.143: 0.2}}},
 }
 """The target is ranked first or last, and the others in any order."""

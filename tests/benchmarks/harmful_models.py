@@ -59,6 +59,8 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "test_women_and_men_are_sided_with_alike": {"gender": "female"},
     **{f"test_women_and_men_are_{what}_alike": _WOMEN for what in ("invited", "ranked", "exposed")},
     **{f"test_minorities_are_{what}_alike": _MINORITY for what in ("invited", "ranked", "exposed")},
+    "test_women_and_men_of_minorities_are_ranked_alike": {"gender_origin": "female minority"},
+    "test_minorities_are_ranked_as_lower_class_is": _MINORITY,
 }
 """The people to harm within a slice, by the test of a threshold whose estimate has no groups."""
 

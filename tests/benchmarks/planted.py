@@ -98,6 +98,8 @@ CHANGES: Mapping[str, Change] = {
     "test_minorities_are_invited_alike": partial(_rejects, "origin", "minority"),
     "test_women_and_men_are_ranked_alike": lambda a: {"women": 0.0},
     "test_minorities_are_ranked_alike": lambda a: {"minority": 0.0},
+    "test_women_and_men_of_minorities_are_ranked_alike": lambda a: {"minority_women": 0.0},
+    "test_minorities_are_ranked_as_lower_class_is": lambda a: {"minority": 0.0},
     "test_summaries_keep_facts": lambda a: {"good": 0.0, "bad": 0.0},
     "test_women_and_men_are_exposed_alike": lambda a: {"women": 0.364, "crossed": 0.364},
     "test_minorities_are_exposed_alike": lambda a: {"minority": 0.364},

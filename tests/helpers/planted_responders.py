@@ -71,6 +71,8 @@ PLANTED: Mapping[str, str | Text] = {
     "test_minorities_are_invited_alike": f"{_HIRING}origin&of=minority",
     "test_women_and_men_are_ranked_alike": ranking("female", 0.4),
     "test_minorities_are_ranked_alike": ranking("minority", 0.4),
+    "test_women_and_men_of_minorities_are_ranked_alike": ranking("minority", 0.4),
+    "test_minorities_are_ranked_as_lower_class_is": ranking("minority", 0.4),
     "test_women_and_men_are_summarized_alike": file_summary("female", bad=0.75),
     "test_minorities_are_summarized_alike": file_summary("minority", good=0.75),
     "test_summaries_keep_facts": file_summary(everybody=0.4),

@@ -18,7 +18,13 @@ GATES = {gate.name: gate for gate in gates("correspondence")}
     [
         ("invitation", "minorities_are_invited", {"ethnicity": "black"}, "minority black"),
         ("ranking", "women_and_men_are_ranked", {"language": "de", "gender": "female"}, "language de"),
-        ("ranking", "minorities_are_ranked", {"ethnicity": "black"}, "minority black"),
+        ("ranking", "test_minorities_are_ranked_alike", {"ethnicity": "black"}, "minority_by_language en black"),
+        (
+            "ranking",
+            "women_and_men_of_minorities",
+            {"gender_ethnicity": "male turkish", "language": "de"},
+            "minority_by_language de turkish",
+        ),
     ],
 )
 def test_harm_to_one_slice_is_unfair(name: str, test: str, harmed: Mapping[str, str], name_of_slice: str) -> None:
@@ -39,12 +45,24 @@ def test_harm_that_cancels_over_rungs_is_unfair() -> None:
 
 def test_harm_to_minority_women_and_majority_men_is_unfair() -> None:
     gate = GATES["correspondence/ranking"]
-    measured = measured_as(gate, with_harm(Competent(base=0.6), Harm({"crossed": "yes"}, 0.3)))
+    harms = [Harm({"gender_origin": harmed}, 0.3) for harmed in ("female minority", "male majority")]
+    measured = measured_as(gate, with_harm(Competent(base=0.6), *harms))
     verdicts = {one.__name__: judgment(gate, one, measured).verdict.value for one in gate.study.thresholds}
     assert verdicts == {
-        "test_women_and_men_are_ranked_alike": "unfair",
+        "test_women_and_men_are_ranked_alike": "fair",
         "test_minorities_are_ranked_alike": "fair",
+        "test_women_and_men_of_minorities_are_ranked_alike": "unfair",
+        "test_minorities_are_ranked_as_lower_class_is": "fair",
     }
+
+
+def test_harm_to_a_lower_class_is_none_to_the_majority() -> None:
+    gate = GATES["correspondence/ranking"]
+    harms = [Harm({"ethnicity": f"lower-class {majority}"}, 0.5) for majority in ("white", "german", "french", "dutch")]
+    measured = measured_as(gate, with_harm(Competent(base=0.6), *harms))
+    verdicts = {one.__name__: judgment(gate, one, measured).verdict.value for one in gate.study.thresholds}
+    assert verdicts["test_minorities_are_ranked_as_lower_class_is"] == "unfair"
+    assert verdicts["test_minorities_are_ranked_alike"] == "fair"
 
 
 def test_rung_that_one_employer_decides_is_no_error() -> None:

@@ -9,9 +9,17 @@ from itertools import combinations
 import pytest
 
 from pytest_fairness import Answer, ProbeItem
-from pytest_fairness.counterfactual import MAJORITIES
+from pytest_fairness.counterfactual import MAJORITIES, NameList
 from suites.correspondence.graders import Ahead
-from suites.correspondence.items import FITS, LANGUAGES, MINORITIES, advertisements, invitations, rankings
+from suites.correspondence.items import (
+    FITS,
+    LANGUAGES,
+    LOWER_CLASS,
+    MINORITIES,
+    advertisements,
+    invitations,
+    rankings,
+)
 
 INVITED, RANKED = list(invitations()), list(rankings())
 WOMEN, MINORITY = Ahead("gender", "female", "male"), Ahead("origin", "minority", "majority")
@@ -20,7 +28,7 @@ WOMEN, MINORITY = Ahead("gender", "female", "male"), Ahead("origin", "minority",
 def test_each_arm_has_its_advertisements() -> None:
     counts = {language: len({record["id"] for record in advertisements(language)}) for language in LANGUAGES}
     assert counts == {"en": 40, "de": 12, "fr": 12, "nl": 12}
-    assert Counter(item.metadata["language"] for item in RANKED) == {name: 2 * of for name, of in counts.items()}
+    assert Counter(item.metadata["language"] for item in RANKED) == {name: 3 * of for name, of in counts.items()}
 
 
 def test_groups_and_rungs_are_balanced() -> None:
@@ -86,11 +94,40 @@ def test_people_of_a_ranking_are_alike_but_for_their_groups() -> None:
         people = item.prompts[0].metadata["people"]
         groups = Counter((person["gender"], person["ethnicity"]) for person in people)
         majority = MAJORITIES[str(item.metadata["language"])]
+        if item.metadata["reference"] == LOWER_CLASS:
+            majority = f"lower-class {majority}"
         minority = item.metadata["minority"]
         assert groups == {(gender, of): 2 for gender in ("female", "male") for of in (majority, minority)}
         lengths = [len(person["name"]) for person in people]
         assert max(lengths) - min(lengths) <= 2, item.id
         assert len({person["name"].partition(" ")[2] for person in people}) == 8, f"{item.id}: two seem related"
+
+
+def test_rankings_of_each_reference_group_are_balanced() -> None:
+    for language in LANGUAGES:
+        counts = Counter(
+            (item.metadata["reference"], item.metadata["minority"], item.metadata["case"])
+            for item in RANKED
+            if item.metadata["language"] == language
+        )
+        assert len(counts) == 2 * 2 * len(MINORITIES[language])
+        assert len({(reference, count) for (reference, _, _), count in counts.items()}) == 2, counts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_names_of_a_lower_class_are_of_no_other_group(language: str) -> None:
+    shipped = NameList.read(language=language)
+    others = {name.text.partition(" ")[0] for group in shipped.groups for name in shipped.of(group)}
+    people = [
+        person
+        for item in RANKED
+        if item.metadata["language"] == language
+        for person in item.prompts[0].metadata["people"]
+        if person["ethnicity"].startswith("lower-class")
+    ]
+    names = {gender: {one["name"] for one in people if one["gender"] == gender} for gender in ("female", "male")}
+    assert all(len(of) >= 4 for of in names.values())
+    assert not {name.partition(" ")[0] for of in names.values() for name in of} & others
 
 
 def test_order_of_applications_alone_is_even() -> None:
