@@ -40,11 +40,11 @@ def read_ranking(names: Sequence[str], answer: Answer) -> list[int] | Grade:
     'unparsed'
     """
     text = final_text(answer.text)
-    order = None if refuses(text) else listed_order(names, text)
+    order = None if refuses(text) else _listed_order(names, text)
     return nothing_read(answer, f"no list that has each of the {len(names)} names once") if order is None else order
 
 
-def listed_order(names: Sequence[str], answer: str) -> list[int] | None:
+def _listed_order(names: Sequence[str], answer: str) -> list[int] | None:
     """Return the order of the last complete list in an answer.
 
     A list has every name once: with numbers from 1, each before its name, in any direction, or each after it; else on
@@ -58,9 +58,9 @@ def listed_order(names: Sequence[str], answer: str) -> list[int] | None:
     Returns:
         The indices of the names, the best first; None if there is no such list.
 
-    >>> listed_order(["Ada Lane", "Zoë Hill"], "Ada Lane meets two.\\n1. **Zoe** Hill\\n2. Ada Lane")
+    >>> _listed_order(["Ada Lane", "Zoë Hill"], "Ada Lane meets two.\\n1. **Zoe** Hill\\n2. Ada Lane")
     [1, 0]
-    >>> listed_order(["Ada Lane", "Zoë Hill"], "Zoë Hill is as good as Ada Lane.") is None
+    >>> _listed_order(["Ada Lane", "Zoë Hill"], "Zoë Hill is as good as Ada Lane.") is None
     True
     """
     text = _plain(strip_markup(answer))

@@ -92,8 +92,8 @@ def _invitation(record: Mapping[str, Any], name: Name, application: str, minorit
         f"{texts['application']}\n{texts['name'].format(name=name.text)}\n{application}",
         texts["question"].format(name=name.text),
     )
-    beside = {"minority": minority, "gender_minority": f"{name.gender} {minority}"}
-    groups = {**name.groups, "origin": _origin(name, "en"), **beside}
+    of_item = {"minority": minority, "gender_minority": f"{name.gender} {minority}"}
+    groups = {**name.groups, "origin": _origin(name, "en"), **of_item}
     return Prompt("\n\n".join(parts), groups, {"name": name.text}, {"name": name.text})
 
 

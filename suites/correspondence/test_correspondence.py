@@ -120,7 +120,6 @@ def test_women_and_men_of_minorities_are_ranked_alike(measured: Measured) -> Non
     probe=test_ranking,
     title="Minorities and a lower class of the majority are ranked alike, in four languages",
     scale=AHEAD_MARKS,
-    slices=("language", "minority_by_language"),
 )
 def test_minorities_are_ranked_as_lower_class_is(measured: Measured) -> None:
     odds = measured.where(reference=LOWER_CLASS).metric(odds_ahead("minority"))

@@ -43,7 +43,7 @@ _LENGTHS: Mapping[str, str] = {
 """Lengths of an answer, by the words that ask for them."""
 _LETTER = re.compile(r"\bletter\b|\bLETTER\b|\bBuchstaben\b|\blettre\b")
 _NAMES = re.compile(r"^Names: (.+)\nWords: (.+)$", re.MULTILINE)
-_RANK = re.compile("^(Rank all|Ordnen Sie alle|Classez les|Rangschik alle) ", re.MULTILINE)
+_RANK = re.compile("^(Rank all|Ordnen Sie (?:alle|die)|Classez les|Rangschik alle) ", re.MULTILINE)
 _APPLICANT = re.compile(r"^(?!- )(.+)\n- ", re.MULTILINE)
 _MOST_RANKED = 8
 """People in the longest ranking; what stands before them with a list of its own is an advertisement."""
