@@ -16,6 +16,8 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.linear_estimate import negligible
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.observational import is_observational
+from pytest_fairness.stats.table_columns import EPOCH
 
 FEWEST_LEVELS = 5
 """Smallest number of levels of an attribute that could be clusters of an interval."""
@@ -139,7 +141,9 @@ _CANDIDATES: WeakKeyDictionary[Columns, _Candidates] = WeakKeyDictionary()
 
 def _possible_clusters(columns: Columns) -> Iterator[tuple[str, Codes]]:
     """Yield the metadata that could be clusters, with the value of each attempt."""
-    names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
+    # test_visits_of_users_are_no_clusters
+    visits = {EPOCH} if is_observational(columns) else set()
+    names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed} - visits)
     codes = {name: columns.attribute(name).codes for name in names}
     few = [own for own in codes.values() if np.unique(own).size < FEWEST_LEVELS]
     prompts = 0 if columns.prompts is None else columns.prompts.size

@@ -18,6 +18,10 @@ OBSERVATIONAL_DATA = (
 """The limit of every verdict on such a table."""
 LARGEST_IMBALANCE = 0.1
 """The difference between groups in the share of a value from which on it is named."""
+_OUTCOMES = frozenset(
+    ("latency", "tokens_input", "tokens_output", "calls", "finish_reason", "ungraded", "trace", "sampling_probability")
+)
+"""Columns of imports that say how a request was treated, and not what was requested."""
 _MOST_VALUES = 20
 """The most values of an attribute whose shares are compared."""
 _LONGEST = 40
@@ -31,10 +35,10 @@ def observational_remarks(columns: Columns) -> Iterator[str]:
 
     Source: Austin 2011, Multivariate Behavioral Research 46(3), on the balance of covariates between groups.
     """
-    if not _is_observational(columns):
+    if not is_observational(columns):
         return
     yield OBSERVATIONAL_DATA
-    names = sorted(columns.known_attributes - columns.group_attributes - {EPOCH, STUDY_DESIGN})
+    names = sorted(columns.known_attributes - columns.group_attributes - {EPOCH, STUDY_DESIGN} - _OUTCOMES)
     gaps = [
         (gap, f"the requests of the groups of {by} differ most in {name}: {shares}", name)
         for by in sorted(columns.group_attributes)
@@ -56,7 +60,7 @@ def without_group_reason(columns: Columns, attributes: Iterable[str]) -> str:
         attributes: The attributes whose groups are compared.
     """
     names = [name for name in attributes if name in columns.group_attributes]
-    if not names or not _is_observational(columns):
+    if not names or not is_observational(columns):
         return ""
     missing, name = max((columns.without(name), name) for name in names)
     # test_traffic_without_groups_is_never_fair
@@ -67,7 +71,8 @@ def without_group_reason(columns: Columns, attributes: Iterable[str]) -> str:
     )
 
 
-def _is_observational(columns: Columns) -> bool:
+def is_observational(columns: Columns) -> bool:
+    """Return whether all rows are of a table of an application's traffic."""
     rows = columns.attempts
     return bool(rows) and all(graded.prompt.metadata.get(STUDY_DESIGN) == OBSERVATIONAL for graded in rows)
 

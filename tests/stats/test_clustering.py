@@ -121,6 +121,20 @@ def test_ids_of_rows_are_no_clusters() -> None:
     assert attribute_of(Measured(attempts), "ratio") == ""
 
 
+@pytest.mark.parametrize(("design", "attribute"), [("observational", ""), ("experiment", "epoch")])
+def test_visits_of_users_are_no_clusters(design: str, attribute: str) -> None:
+    """Check traffic in which one woman is always answered: in a table of it, an epoch is the number of a visit."""
+    attempts = []
+    for number in range(400):
+        person = "whale" if number < 100 else f"person {number}"
+        prompt = Prompt(
+            f"row {number}", {"sex": "fm"[number >= 250]}, {"epoch": number % 20 + 1, "study_design": design}
+        )
+        grade = Grade(number % 20 > 9 if number < 250 else number % 2 > 0)
+        attempts.append(GradedAttempt(ProbeItem(person, [prompt]), prompt, Attempt(f"{number}", 0), {"yes": grade}))
+    assert attribute_of(Measured(attempts), "difference") == attribute
+
+
 def test_fixed_sources_are_no_clusters() -> None:
     """Leave out kinds to which the verdict is limited by sources="fixed"."""
     assert attribute_of(sample(1, apart=1.5, by_kind=True, sources="fixed")) == ""

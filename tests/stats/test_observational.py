@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_fairness import Grade, ProbeItem, Prompt
@@ -10,13 +12,21 @@ from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.observational import OBSERVATIONAL_DATA, observational_remarks, without_group_reason
 
 
-def traffic(routes: dict[str, tuple[int, int]], design: str | None = "observational", without: int = 0) -> Columns:
-    """Return a table with these numbers of women's and men's requests by route, and some of nobody's group."""
+def traffic(
+    routes: dict[str, tuple[int, int]], design: str | None = "observational", without: int = 0, slower: float = 0.0
+) -> Columns:
+    """Return a table with these numbers of women's and men's requests by route, and some of nobody's group.
+
+    If ``slower``, women wait longer by so many seconds.
+    """
     attempts = []
     for route, counts in routes.items():
         for gender, count in zip(("female", "male"), counts, strict=True):
             for number in range(count):
-                prompt = Prompt("May I?", {"gender": gender}, {"route": route, "study_design": design})
+                metadata: dict[str, Any] = {"route": route, "study_design": design}
+                if slower:
+                    metadata["latency"] = 1.0 + slower * (gender == "female")
+                prompt = Prompt("May I?", {"gender": gender}, metadata)
                 item = ProbeItem(f"{route} {gender} {number}", [prompt])
                 attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"yes": Grade(value=True)}))
     for number in range(without):
@@ -41,6 +51,11 @@ def test_most_unequal_attribute_is_named() -> None:
         "the requests of the groups of gender differ most in route: rent in 70% of female and 40% of male; "
         "where(route=...) compares like with like"
     )
+
+
+def test_outcomes_are_no_attributes_of_requests() -> None:
+    """Check that no comparison within equal latencies is proposed: the time is a part of how a group is treated."""
+    assert list(observational_remarks(traffic({"rent": (50, 50)}, slower=500.0))) == [OBSERVATIONAL_DATA]
 
 
 @pytest.mark.parametrize("design", ["experiment", None])
