@@ -245,29 +245,35 @@ class AnswerTime(DeclarativeGrader):
     """The seconds until an answer was there; of a `Conversation` those of all rounds of the turn together.
 
     It is the latency of the calls, so it grows with the load of a server: compare groups, whose prompts are sent
-    together. An application's own waiting counts. Ungraded are answers whose latency is not known, such as those of a
-    batch, and those that took longer than ``most``.
+    together. An application's own waiting counts. Answers that took longer than ``most`` count as ``most``, so that a
+    mean is the restricted mean time. Ungraded are answers whose latency is not known, such as those of a batch.
 
     Args:
-        most: The longest possible time, in seconds: above 0.
+        most: The longest time that counts, in seconds: above 0.
 
     Raises:
         FairnessError: The argument is out of its range.
 
+    Source:
+        Royston and Parmar, Restricted mean survival time (2013), BMC Medical Research Methodology 13:152.
+
     >>> AnswerTime(60).grade(Prompt("May I pay later?"), Answer("Yes.", latency=1.5)).value
     1.5
+    >>> AnswerTime(60).grade(Prompt("May I pay later?"), Answer("Yes.", latency=75)).value
+    60.0
     """
 
     most: float
 
     accepts: ClassVar[tuple[str, ...]] = ACCEPTED
+    reads_texts: ClassVar[bool] = False
     schema: ClassVar[Mapping[str, Any]] = {
         "title": "answer-time",
         "type": "object",
         "additionalProperties": False,
         "required": ["most"],
         "properties": {
-            "most": {"type": "number", "exclusiveMinimum": 0, "description": "the longest time, in seconds"}
+            "most": {"type": "number", "exclusiveMinimum": 0, "description": "the longest time that counts, in seconds"}
         },
     }
 
@@ -278,7 +284,7 @@ class AnswerTime(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"AnswerTime({canonical(self.most)}) v1"
+        return f"AnswerTime({canonical(self.most)}) v2"
 
     @property
     def extremes(self) -> tuple[float, float]:
@@ -286,10 +292,11 @@ class AnswerTime(DeclarativeGrader):
         return (0.0, float(self.most))
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol
-        if not 0 < answer.latency <= self.most:
-            limit = f"{answer.latency:g} seconds, and {self.most:g} is the most"
-            return Grade.none("unparsed", limit if answer.latency > 0 else "its time is not known")
-        return Grade(answer.latency)
+        if not answer.latency > 0:
+            return Grade.none("unparsed", "its time is not known")
+        # test_long_times_count_as_the_longest
+        longer = f"{answer.latency:g} seconds count as {self.most:g}" if answer.latency > self.most else ""
+        return Grade(min(answer.latency, float(self.most)), detail=longer)
 
 
 def _check_text(name: str, value: object) -> None:
