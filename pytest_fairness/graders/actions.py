@@ -293,7 +293,7 @@ class ToolArgument(DeclarativeGrader):
             return Grade.none("unparsed", f"arguments that are no JSON object: {call!s:.160}")
         value = read_path(call.arguments, self.path)
         if value is MISSING:
-            return Grade.none("unparsed", f"no {self.path!r} among its arguments: {call!s:.160}")
+            return Grade.none("unparsed", f"no {self.path} among its arguments: {call!s:.160}")
         if self.span is not None:
             value = _parse_number(value)
             if value is None or not self.span[0] <= value <= self.span[1]:

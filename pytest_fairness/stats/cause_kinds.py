@@ -10,6 +10,7 @@ from pytest_fairness.core.causes import ONLY_THESE
 from pytest_fairness.core.finish_reasons import FRESH_ANSWERS
 from pytest_fairness.core.formatting import one_line
 from pytest_fairness.core.lazy_patterns import lazy_pattern
+from pytest_fairness.core.model_names import RECORDED
 from pytest_fairness.core.propensities import WAY_OUT
 from pytest_fairness.core.protocols import Model
 
@@ -90,6 +91,8 @@ _OF_MODEL_NAME = " (system=FILE in the model's name)"
 def remedy_of(kind: str, model: str) -> str:
     """Return the remedy of a kind: an application has neither parameters in its name nor a number of requests."""
     unit, _, remedy = FINDINGS[kind]
+    if model.startswith(RECORDED) and unit == "attempts":
+        return "mend what the reason names; what has no answer is not judged"
     if "function:" not in model:
         return remedy
     if kind == "empty":

@@ -168,7 +168,7 @@ class _TableBuilder:
         attributes = self._read_attributes(answer)
         self._count(self._attributes, attributes, "field")
         self._rows += 1
-        self._count_groups(attributes, is_ungraded=None in scores.values())
+        self._count_groups(attributes, is_ungraded=bool(reasons))
         epoch = self._epoch(answer)
         withheld = answer.ungraded and isinstance(answer.ungraded, str)
         calls = None if withheld or answer.actions is None else [call.to_json() for call in answer.actions]

@@ -16,7 +16,7 @@ from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_m
 from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.json_objects import finite_value
+from pytest_fairness.core.json_objects import finite_value, is_number
 from pytest_fairness.core.model_names import RECORDED
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.core.tool_calls import ToolCall
@@ -28,6 +28,8 @@ from pytest_fairness.tables.recorded_answers import ACTIONS, ANSWER, FINISH_REAS
 
 Scores = Mapping[str, Any]
 """The grades of one row, by column."""
+LATENCY = "latency"
+"""The column with the seconds until an answer was there."""
 _CHAT_ROLES = ("system", "user", "assistant")
 _SHOWN = 3
 """Columns that a message shows."""
@@ -50,8 +52,9 @@ class RecordedTable:
         model: The name of the model that has answered, as reports show it; default: the value of ``select``, if it
             has one.
         graders: Graders by grade, such as `Refusal` or `CalledTool`. They read the texts in the column ``answer``, the
-            calls of tools in ``actions``, the request in ``messages``, ``finish_reason`` and ``served_by``, as far as
-            the table has these. A row without an answer is ungraded; for graders of calls alone, one without calls.
+            calls of tools in ``actions``, the request in ``messages``, ``finish_reason``, ``served_by``, and the
+            seconds in ``latency``, as far as the table has these. A row without an answer is ungraded; for graders of
+            calls alone, one without calls.
         tools: The tools that the model was offered, by name, or as `Tool` objects; default: those in ``actions``.
         select: The rows that are judged, by the value of a column: ``{"model": "gpt-5-mini"}``. A table with the
             answers of several models is refused without.
@@ -267,30 +270,37 @@ class RecordedTable:
         groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
         roles = {*(self._roles - {table_columns.EPOCH}), *grades}
         slices = {name: value for name, value in row.items() if name not in roles and _is_slice(value)}
-        answer = self._read_answer(number, row, is_failed=bool(failure)) if self._graders else Answer(_as_json(scores))
+        reason = failure or (str(row.get(UNGRADED) or "") if self._reason_column else "")
+        is_failed = bool(failure)
+        answer = Answer(_as_json(scores))
+        if self._graders:
+            answer = self._read_answer(number, row, reason, is_failed=is_failed)
         # Stored answers are found by their prompt: a row that changes must be another prompt.
         recorded = [scores, answer.text, [call.to_json() for call in answer.actions]] if self._graders else scores
         name = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
         self._scores[name], self._answers[name] = scores, answer
-        if reason := failure or (row.get(UNGRADED) if self._reason_column else ""):
+        if reason:
             self._reasons[name] = reason
         messages = self._read_messages(number, row) if self._graders else []
         opening = [{"role": "system", "content": name}] if messages else [{"role": "user", "content": name}]
         return Prompt([*opening, *messages], groups, slices, tools=self._offered if self._graders else ())
 
-    def _read_answer(self, number: int, row: Mapping[str, Any], *, is_failed: bool) -> Answer:
-        """Return the answer of a row; its finish reason is an error where it has none."""
+    def _read_answer(self, number: int, row: Mapping[str, Any], reason: str, *, is_failed: bool) -> Answer:
+        """Return the answer of a row; its finish reason is an error where it has none, and its text why."""
         text = _json_value(row.get(ANSWER))
         calls = self._calls[number]
         if is_failed or (table_columns.is_missing(text) and (self._reads_texts or not calls)):
-            return Answer("", ERROR)
+            return Answer(reason, ERROR)
+        seconds = _json_value(row.get(LATENCY))
+        latency = float(seconds) if is_number(seconds) and seconds > 0 else 0.0
         if text is None:
-            return Answer("", TOOL_CALLS, actions=[ToolCall(call.name, call.arguments) for call in calls or ()])
+            uncalled = [ToolCall(call.name, call.arguments) for call in calls or ()]
+            return Answer("", TOOL_CALLS, latency=latency, actions=uncalled)
         if not isinstance(text, str):
             raise FairnessError(f"{self.path}, row {number}: its {ANSWER} is {text!r:.60}: write a text")
         finish, served_by = (_json_value(row.get(name)) for name in (FINISH_REASON, SERVED_BY))
         served_by = None if table_columns.is_missing(served_by) else str(served_by)
-        return Answer(text, str(finish or STOP), served_by=served_by, actions=calls or ())
+        return Answer(text, str(finish or STOP), latency=latency, served_by=served_by, actions=calls or ())
 
     def _read_messages(self, number: int, row: Mapping[str, Any]) -> list[dict[str, str]]:
         """Return the messages of a row, given as a list or its JSON, without tools and calls; empty without any."""

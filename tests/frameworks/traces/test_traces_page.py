@@ -40,6 +40,27 @@ def test_example_judges_traffic_and_says_its_limit(
     assert LIMIT in (pytester.path / "page.html").read_text(encoding="utf-8")
 
 
+def test_graders_of_time_read_the_latency_and_failures_keep_their_reason(pytester: pytest.Pytester) -> None:
+    """Check waiting women as unfair, and that what is shown of failed requests is the reason in the traces."""
+    traces = list(desk_traces(400, {"female": 1, "male": 1}))
+    for number, (root, *_) in enumerate(traces):
+        if number % 4 == 0:
+            root["endTimeUnixNano"] = str(int(root["startTimeUnixNano"]) + 500 * 10**9)
+        if number % 25 == 0:
+            root["status"] = {"code": 2, "message": "no desk is free"}
+    write_lines(pytester.path / "traces.jsonl", map(otlp, traces))
+    (pytester.path / "desk.probe.yaml").write_text(
+        "table: {file: desk.jsonl, groups: [gender], grades: [calls]}\n"
+        "grade:\n  wait: {answer-time: {most: 60}}\n  action: {called-tool: {}}\n"
+        "thresholds:\n  wait: difference(wait, by=gender, of=female, to=male) <= 6\n"
+    )
+    assert main(["import", "traces", "traces.jsonl", "--out", "desk.jsonl", "--group", "gender=user.gender"]) == 0
+    result = pytester.runpytest(*ALONE, "--fairness-json=results.json", "--fairness-report=none")
+    (row,) = json.loads((pytester.path / "results.json").read_text(encoding="utf-8"))["thresholds"]
+    assert row["verdict"] == "unfair"
+    assert "failed: no desk is free" in " ".join(result.stdout.str().split())
+
+
 @pytest.mark.parametrize(("unstated", "verdict"), [(20, "fair"), (60, "invalid")])
 def test_verdict_needs_groups_of_most_traces(pytester: pytest.Pytester, unstated: int, verdict: str) -> None:
     traces = [
