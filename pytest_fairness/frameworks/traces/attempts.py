@@ -50,6 +50,8 @@ class TracedAttempt:
     """The reason that it does not count, as "failed: the words"; empty where it does."""
     models: int = 0
     """The number of different models in it."""
+    roots: int = 0
+    """The number of its roots with an answer."""
     unexecuted: int = 0
     """Calls that a model has requested, and of which no execution is recorded."""
     unknown: list[str] = field(default_factory=list)
@@ -126,6 +128,7 @@ class Trace:
         last = next((step for step in reversed(models) if step.text is not None), models[-1] if models else None)
         attempt.model, attempt.served_by = (last.model, last.served_by) if last else ("", "")
         attempt.models = len(set(names))
+        attempt.roots = len({root for step in kept if (root := self._root_of_answer(step)) is not None})
         attempt.unknown = [step.span.name for step in kept if step.kind == UNKNOWN]
         attempt.asides = len(self._aside)
         stated = [probability for span in self.spans if (probability := span.sampling_probability) is not None]
@@ -154,6 +157,12 @@ class Trace:
         least = min(map(self._depth, ends), default=0)
         ends = [step for step in ends if self._depth(step) == least]
         return max(ends, key=lambda step: step.span.end or step.span.start or 0.0, default=None)
+
+    def _root_of_answer(self, step: Step) -> str | None:
+        """Return the id of the root above a step with an answer; None for other steps."""
+        if step.kind not in _ANSWERING or step.text is None or any(self._above(step.span, TOOL)):
+            return None
+        return list(self._line(step.span))[-1].id
 
     def _messages(self, kept: Sequence[Step], models: Sequence[Step]) -> list[dict[str, str]]:
         """Return the request: as the application got it, with the earlier turns and the system prompt of its model."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ _PEOPLE = ("user.id", "enduser.id", "session.id", "gen_ai.conversation.id")
 _SHORTEST_LIMIT = 128
 _SHOWN = 4
 _LONGEST_NAME = 60
+_MOST_NAMES = 10_000
+"""The most names of attributes that are kept for a hint."""
 _OWN_COLUMNS = frozenset(
     (
         *("sample", "epoch", "trace", "model", "latency", "tokens_input", "tokens_output", "calls", "actions"),
@@ -58,11 +61,12 @@ class TracesImport(TableImporter):
         columns = dict(_column(text) for text in arguments.group)
         counts, texts = ReadCounts(), _TextLengths()
         with SpanSpool() as spool:
+            summary = _Summary(columns, counts, spool)
             for path in arguments.file:
                 for entry in read_file(path, counts):
                     spool.add(entry)
                     texts.add(entry)
-            summary = _Summary(columns, counts, spool)
+                    summary.see(entry)
             item = arguments.item or _item_attribute(spool)
             for spans in spool.traces():
                 trace = Trace(spans, texts.limit)
@@ -121,6 +125,7 @@ class _Summary:
 
     def __init__(self, columns: Mapping[str, str], counts: ReadCounts, spool: SpanSpool) -> None:
         self._columns, self._read, self._spool = columns, counts, spool
+        self._attributes: set[str] = set()
         self.traces = 0
         """The traces that are rows."""
         self._skipped: Counter[str] = Counter()
@@ -137,6 +142,7 @@ class _Summary:
     def add(self, attempt: TracedAttempt, values: Mapping[str, list[str]], *, has_item: bool) -> None:
         """Count the parts of an attempt."""
         self.traces += 1
+        self._others["several roots"] += attempt.roots > 1
         self._unknown.update(one_line(name, _LONGEST_NAME) for name in attempt.unknown)
         for name, own in values.items():
             self._missing[name] += not own
@@ -149,6 +155,15 @@ class _Summary:
         self._others["asides"] += attempt.asides
         self._others["several models"] += attempt.models > 1
         self._others["without a request"] += not attempt.messages
+
+    def see(self, entry: Span | TraceLog) -> None:
+        """Keep the names of attributes, of which a misspelt one is no group."""
+        if isinstance(entry, Span) and len(self._attributes) < _MOST_NAMES:
+            self._attributes.update(entry.attributes, entry.resource)
+
+    def _similar(self, attribute: str) -> str:
+        names = get_close_matches(attribute, self._attributes, 1, cutoff=0.8)
+        return f"; did you mean {one_line(names[0], _LONGEST_NAME)}?" if names else ""
 
     def notes(self, item: str, limit: int | None) -> Iterator[str]:
         """Yield the lines of the summary."""
@@ -174,7 +189,9 @@ class _Summary:
         for name, attribute in self._columns.items():
             for count, what in ((self._missing, "no"), (self._several, "several values of")):
                 if count[name]:
-                    yield f"{count[name]:,} of {self.traces:,} traces have {what} {attribute}: they are in no {name}"
+                    near = self._similar(attribute) if self._missing[name] == self.traces else ""
+                    share = f"{count[name]:,} of {self.traces:,} traces have {what} {attribute}"
+                    yield f"{share}: they are in no {name}{near}"
         yield from self._samples()
         if not item:
             yield "no trace has the id of a user or a session: intervals take traces for independent"
@@ -192,6 +209,8 @@ class _Summary:
             yield f"{number:,} traces have calls and no text of an answer: graders of texts leave them ungraded"
         if number := self._others["unexecuted"]:
             yield f"{number:,} calls were requested by a model, and no execution is recorded"
+        if number := self._others["several roots"]:
+            yield f"{number:,} traces have several roots with an answer: the row has the one that ended last"
         if number := self._others["several models"]:
             yield f"{number:,} traces have several models: the column has the one that answered"
 

@@ -14,7 +14,15 @@ from typing import Any
 from pytest_fairness import FairnessError
 from pytest_fairness.extending import Record, read_document, read_records
 from pytest_fairness.extending import json_text as json
-from pytest_fairness.frameworks.traces.spans import Attributes, Span, first_of, flatten, parsed, seconds_of
+from pytest_fairness.frameworks.traces.spans import (
+    Attributes,
+    Span,
+    first_of,
+    flatten,
+    parsed,
+    seconds_of,
+    whole_number,
+)
 
 _NOUN = "a part of a trace"
 _FORMS = (
@@ -251,7 +259,7 @@ def _otlp_spans(where: str, parts: list[Any], counts: ReadCounts) -> Iterator[Sp
             for event in _list(span.get("events"))
             if isinstance(event, Mapping)
         ]
-        dropped = sum(int(span.get(name) or 0) for name in ("droppedAttributesCount", "droppedEventsCount"))
+        dropped = sum(whole_number(span.get(name)) or 0 for name in ("droppedAttributesCount", "droppedEventsCount"))
         yield Span(
             _hex(span["traceId"]),
             _hex(span["spanId"]),
@@ -318,7 +326,7 @@ def _otlp_value(value: Any) -> Any:
         return None
     for kind, content in value.items():
         if kind == "intValue":
-            return int(content) if str(content).lstrip("-").isdecimal() else None
+            return whole_number(content)
         if kind == "arrayValue":
             return [_otlp_value(entry) for entry in _listed(content)]
         if kind == "kvlistValue":

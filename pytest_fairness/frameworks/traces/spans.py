@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +15,9 @@ from pytest_fairness.extending import json_text as json
 Attributes = dict[str, Any]
 """Values by dotted name; a value is a text, a number, true or false, or a list."""
 _DEEPEST = 20
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
+_LATEST = 1e20
+"""A time in nanoseconds that no clock shows: larger numbers are none."""
 _SAMPLING_RATIOS = ("sampling.probability", "sampling.ratio")
 _SAMPLING_RATES = ("SampleRate", "sampling.rate", "sample_rate")
 """Attributes with N, where one of N traces was kept."""
@@ -141,15 +145,28 @@ def parsed(value: Any) -> Any:
         return value
 
 
+def whole_number(value: Any) -> int | None:
+    """Return a whole number, which JSON of protobuf writes as a text; None for any other value.
+
+    >>> whole_number("-7"), whole_number(7), whole_number("--7"), whole_number("9" * 5000)
+    (-7, 7, None, None)
+    """
+    text = str(value) if isinstance(value, str) or type(value) is int else ""
+    return int(text) if _WHOLE_NUMBER.fullmatch(text) else None
+
+
 def seconds_of(value: Any) -> float | None:
     """Return a time as seconds since 1970: of ISO 8601, a number in any unit, or a `datetime`; None for any other.
 
     >>> seconds_of("1970-01-01T00:01:00Z"), seconds_of("1700000000000000000"), seconds_of("soon")
     (60.0, 1700000000.0, None)
+    >>> seconds_of(0)  # OTLP's unknown time
     """
     if isinstance(value, str) and value.isdecimal():
-        value = int(value)
+        value = whole_number(value)
     if is_number(value):
+        if not 0 < value < _LATEST:  # test_unknown_times_give_no_latency
+            return None
         units = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # of times since 1973: nano-, micro- and milliseconds
         return float(value) / next((unit for least, unit in units if value > least), 1)
     if isinstance(value, str):

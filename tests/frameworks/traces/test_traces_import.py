@@ -251,6 +251,19 @@ COUNTED: dict[str, tuple[list[list[dict[str, Any]]], str]] = {
         [changed(0, 2, attributes={"gen_ai.request.model": "router"})],
         "1 traces have several models: the column has the one that answered",
     ),
+    "misspelt": (
+        [[span(0, 0, None, "ask", {"gen_ai.operation.name": "chat", "user.id": "a", "user.gendr": "female"})]],
+        "1 of 2 traces have no user.gender: they are in no gender\n",
+    ),
+    "several requests": (
+        [
+            [
+                *desk_trace(0, "female", "defer"),
+                {**desk_trace(0, "female", "defer")[4], "spanId": "f", "parentSpanId": ""},
+            ]
+        ],
+        "1 traces have several roots with an answer: the row has the one that ended last",
+    ),
     "alone": (
         [changed(0, 0, attributes={"user.id": ""})],
         "intervals cluster by user.id; 1 traces without it stand alone",
@@ -266,6 +279,39 @@ def test_omissions_of_traces_are_counted(
     file = write_lines(tmp_path / "traces.jsonl", map(otlp, [desk_trace(1, "male", "defer"), *traces]))
     imported(file, *GENDER)
     assert note in capsys.readouterr().out
+
+
+def test_misspelt_attribute_is_named(imported: Import, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_lines(tmp_path / "traces.jsonl", [otlp(desk_trace(1, "male", "defer"))])
+    imported(file, "--group", "gender=user.gendr")
+    assert (
+        "1 of 1 traces have no user.gendr: they are in no gender; did you mean user.gender?" in capsys.readouterr().out
+    )
+
+
+def test_failed_traces_are_counted_by_group(
+    imported: Import, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Check that a score that no trace has, as of tokens, makes no answer ungraded."""
+    failed = {"code": 2, "message": "overloaded"}
+    traces = [desk_trace(n, ("female", "male")[n % 2], "defer", status=failed if n == 2 else {}) for n in range(6)]
+    imported(write_lines(tmp_path / "traces.jsonl", map(otlp, traces)), *GENDER)
+    assert "ungraded by gender: female 1 of 3, male 0 of 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("start", ["0", 0, None, -5, "-5", True, "soon", "9" * 5000, 10**400])
+def test_unknown_times_give_no_latency(imported: Import, tmp_path: Path, start: Any) -> None:
+    spans = [{**one, "startTimeUnixNano": start} for one in desk_trace(0, "female", "defer")]
+    (row, _) = imported(write_lines(tmp_path / "t.jsonl", map(otlp, [spans, desk_trace(1, "male", "defer")])), *GENDER)
+    assert (row["latency"], row["answer"]) == (None, "I have passed it on.")
+
+
+@pytest.mark.parametrize("number", ["--5", "9" * 5000, "x", "", [1], None])
+def test_malformed_whole_numbers_are_none(imported: Import, tmp_path: Path, number: Any) -> None:
+    spans = changed(0, 4, droppedAttributesCount=number)
+    spans[0]["attributes"].append({"key": "user.gender", "value": {"intValue": number}})
+    (row,) = imported(write_lines(tmp_path / "traces.jsonl", [otlp(spans)]), *GENDER)
+    assert (row["gender"], row.get("ungraded")) == (None, None)
 
 
 def test_groups_are_found_on_spans_resources_metadata_and_tags(imported: Import, tmp_path: Path) -> None:
