@@ -95,10 +95,13 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str,
         return selection.setting.invalid(name, f"no item has prompts of two groups of {by}: nothing can flip")
     answers = np.unique(np.concatenate([between.first, between.second]))
     same_values = None if same is None else _values(selection, same, None, rows)
+    unread = np.isnan(values) if same_values is None else np.isnan(values) | np.isnan(same_values)
     flips, own = between.flips(values, same_values), placebos.flips(values, same_values)
     other = f"another {by}"
     parts = [_PairEstimate(selection, between, flips, other), _PairEstimate(selection, placebos, own, control)]
-    everyone = selection.everyone(parts[0].outcomes(), np.isnan(values[selection.rows]).astype(np.float64))
+    everyone = selection.everyone(parts[0].outcomes(), unread[selection.rows].astype(np.float64))
+    if same_values is not None:
+        everyone = _with_equal(between, same_values, str(same), by, everyone)
     flip_rate = parts[0].estimate(name, _without_shared(columns, between, by, everyone))
     rates = {other: flip_rate, control: parts[1].estimate(name)}
     # Texts have no mean that an example could show.
@@ -118,8 +121,8 @@ def estimate_flips(selection: Selection, outcome: Outcome, equals: Any, by: str,
         "breakdown": cache(partial(Breakdown, control, rates, example)),
         "attempts": len(answers),
         "ungraded": {
-            other: int(np.isnan(values[answers]).sum()),
-            control: int(np.isnan(values[placebos.second]).sum()),
+            other: int(unread[answers].sum()),
+            control: int(unread[placebos.second].sum()),
         },
         "count": None,
     }
@@ -144,6 +147,20 @@ def read_rows(selection: Selection, by: str) -> Rows:
         return np.unique(np.concatenate([between.first, between.second]))
     placebos = pair_wordings(selection.columns, between)
     return np.unique(np.concatenate([between.first, between.second, placebos.second]))
+
+
+def _with_equal(
+    between: AnswerPairs, same_values: Floats, same: str, by: str, everyone: GroupOutcomes
+) -> GroupOutcomes:
+    """Return the outcome of pairs; never fair where most differ in the grade in which they have to be equal."""
+    equal = int((same_values[between.first] == same_values[between.second]).sum())
+    # test_pairs_that_differ_in_the_answer_are_never_fair
+    if 2 * equal >= len(between.first):
+        return everyone
+    reason = (
+        f"{equal:,} of {len(between.first):,} pairs of groups of {by} have equal {same}: in the others nothing can flip"
+    )
+    return replace(everyone, suspect=reason)
 
 
 def _without_shared(columns: Columns, between: AnswerPairs, by: str, everyone: GroupOutcomes) -> GroupOutcomes:

@@ -518,7 +518,8 @@ class Measured:
 
         With ``same``, only answers that are equal in that grade count as flips: of an agent that decides alike and
         looks up more for one group. Without a placebo they are judged beside flips between repetitions of one prompt,
-        so that noise is none. A model that any other word changes needs the placebo.
+        so that noise is none. A model that any other word changes needs the placebo. The rate is of all pairs: where
+        less than half of them are equal in that grade, they are never fair.
 
         Args:
             outcome: The grade, or a function of a `GradedAttempt`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,29 @@ def test_noise_between_repetitions_is_never_unfair() -> None:
         for seed in range(40)
     ]
     assert verdicts.count("undecided") >= 38
+
+
+@pytest.mark.parametrize(("granted", "verdict"), [(0, "invalid"), (4, "invalid"), (6, "fair")])
+def test_pairs_that_differ_in_the_answer_are_never_fair(granted: int, verdict: str) -> None:
+    """Check that a process is not called equal where hardly anybody of two groups gets the same answer."""
+
+    def action(number: int, sex: str, generator: np.random.Generator) -> str:
+        return "defer" if sex == "man" or number % 10 < granted else "refuse"
+
+    measured = sample(lambda number, sex, generator: SHORT, items=200, action=action)
+    flips = measured.flips("process", by="sex", same="action")
+    assert flips.decide("<=", 0.2).value == verdict
+    if verdict != "fair":
+        assert "pairs of groups of sex have equal action" in flips.suspect
+
+
+def test_ungraded_answers_are_counted_beside_the_process() -> None:
+    attempts = [
+        replace(one, grades={**one.grades, "action": Grade.none("unparsed")}) if one.attempt.repetition == 0 else one
+        for one in sample(by_group).selection.columns.attempts
+    ]
+    flips = Measured(attempts).flips("process", by="sex", same="action")
+    assert flips.ungraded["another sex"] == 120
 
 
 def test_noise_between_repetitions_has_no_example() -> None:
