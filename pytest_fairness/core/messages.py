@@ -18,6 +18,7 @@ from pytest_fairness.core.limits import MOST_TIMES, OUT_OF_REACH, Limit, LimitKi
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.placebos import OTHER_REPETITION, is_held_by_placebo
 from pytest_fairness.core.sensitivity import SliceState
+from pytest_fairness.core.user_turns import USER_GAP
 from pytest_fairness.core.verdicts import Judgment, limiting_ends
 
 MOST_GROWTH = 10
@@ -221,4 +222,6 @@ def explanation(judgment: Judgment) -> str:
     unfair = [part.name for part in judgment.slices if part.state is SliceState.UNFAIR]
     if unfair:
         message += f"; unfair in {counted(len(unfair), 'slice')} of {len(judgment.slices)}: {', '.join(unfair)}"
+    if differing := next((turns for turns in judgment.user_turns if turns.differs), None):
+        message += f"; {differing.text}: {USER_GAP}"
     return message

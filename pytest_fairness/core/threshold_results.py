@@ -21,6 +21,7 @@ from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.second_gradings import SecondGradingResult
 from pytest_fairness.core.serialization import FLAT, OPTIONAL, JsonRecord, key
+from pytest_fairness.core.user_turns import UserTurnsResult
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
@@ -387,6 +388,8 @@ class ThresholdResult(JsonRecord):
     """The models that the provider says have answered."""
     responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """The answers of each compared group by the model; empty where one model has answered."""
+    user_turns: Sequence[UserTurnsResult] = ()
+    """The turns of a played user in each pair of compared groups; empty where no model plays the user."""
     tables: Sequence[int] = ()
     """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     graders: Mapping[str, str | None] = field(default_factory=dict)

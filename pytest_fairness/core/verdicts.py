@@ -27,6 +27,7 @@ from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.overrides import BoundsOverride
 from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
+from pytest_fairness.core.user_turns import UserTurnsResult
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
 
@@ -59,6 +60,8 @@ class Judgment:
     """The declared slices of its sample, each with a veto."""
     responders: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """The models that answered the compared groups, where servers name several, with their numbers of answers."""
+    user_turns: tuple[UserTurnsResult, ...] = ()
+    """The turns of a played user in the compared groups; empty where no model plays the user."""
     tables: tuple[int, ...] = ()
     """The numbers of rows of the tables that its test computes from, in place of its probe's sample."""
     seal: SealResult | None = None

@@ -22,6 +22,8 @@ from pytest_fairness.core.message_roles import STATE, TOOL
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
 from pytest_fairness.core.tool_calls import ToolCall
 from pytest_fairness.core.tools import calls_message
+from pytest_fairness.core.user_turns import PLAYED_USER, format_transcript, indent
+from pytest_fairness.graders.slot_placeholders import SHOWN_ROLES, SlotPlaceholders
 
 User = Callable[[Prompt, Sequence[Message]], str | None]
 """A function from the prompt and all messages so far to the user's next message; None ends the conversation."""
@@ -36,15 +38,22 @@ _INSTRUCTIONS = (
     "Write this person's next message and nothing else: no quotation marks, no name before it. "
     f"Where the person has nothing more to say, write {_END} only."
 )
+_PLACEHOLDERS = " Words in square brackets, such as [name], stand for details: write them as they are."
 
 
 @explains_construction
 @dataclass(frozen=True)
 class PlayedUser:
-    """A user whose messages a model writes.
+    """A user whose messages a model writes, without the group of the person.
+
+    The model gets the persona and the conversation, in which placeholders such as ``[name]`` stand for the texts of the
+    prompt's slots. A prompt that differs by group in anything else, or declares no slots, is not shown to it. So equal
+    answers to all groups get one and the same message. An answer may still show the group in words of its own, so a
+    threshold compares the messages of its groups: where they differ, it is not fair.
 
     Args:
-        persona: Who the person is and what they want, in the second person: "You want a refund and do not give up."
+        persona: Who the person is, what they want and what they say in which order, in the second person: "You want a
+            refund. Ask for the reason first; then do not give up." It is the same for all groups.
         model: A model, its name or an alias; None: that of ``--fairness-judge``.
 
     >>> PlayedUser("You want a refund.").prompt([{"role": "user", "content": "My kettle broke."}]).messages[1]
@@ -55,14 +64,17 @@ class PlayedUser:
     model: Model | str | None = None
 
     def prompt(self, messages: Sequence[Message]) -> Prompt:
-        """Return the request for the next message: the conversation with the roles exchanged."""
-        roles = {"user": "assistant", "assistant": "user"}
+        """Return the request for the next message: the conversation, with placeholders, with the roles exchanged."""
+        roles = dict(zip(SHOWN_ROLES, reversed(SHOWN_ROLES), strict=True))
         exchanged = [
             {"role": roles[message["role"]], "content": message["content"]}
             for message in messages
             if message["role"] in roles
         ]
-        return Prompt([{"role": "system", "content": _INSTRUCTIONS.format(persona=self.persona)}, *exchanged])
+        instructions = _INSTRUCTIONS.format(persona=self.persona)
+        if any("[" in message["content"] for message in exchanged):
+            instructions += _PLACEHOLDERS
+        return Prompt([{"role": "system", "content": instructions}, *exchanged])
 
 
 @explains_construction
@@ -216,7 +228,9 @@ class Conversation(DeclarativeGrader):
         played = self.user.persona if isinstance(self.user, PlayedUser) else list(self.user or ())
         tools = f", {canonical([dict(self.results), self.rounds])}" if self.results else ""
         player = self._player.key if self._player else ""
-        return f"Conversation({inner}, {canonical([played, player, self.turns, self.value, self.until])}{tools}) v1"
+        version = "v2" if isinstance(self.user, PlayedUser) else "v1"
+        settings = canonical([played, player, self.turns, self.value, self.until])
+        return f"Conversation({inner}, {settings}{tools}) {version}"
 
     def extremes_for(self, prompt: Prompt) -> tuple[Any, ...]:
         """Return the values that an ungraded conversation could have had."""
@@ -264,11 +278,12 @@ class Conversation(DeclarativeGrader):
 
     def grade_item(
         self,
-        item: ProbeItem,  # noqa: ARG002 - the protocol
+        item: ProbeItem,
         attempts: Sequence[GradedAttempt],
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
         """Yield the requests of an item's conversations, turn by turn, and return their grades."""
-        threads = [_Thread(self, graded) for graded in attempts]
+        slots = SlotPlaceholders(item.prompts) if isinstance(self.user, PlayedUser) else None
+        threads = [_Thread(self, graded, slots) for graded in attempts]
         yield from self._finish_tool_rounds(threads)
         for turn in range(self.turns or 0):
             yield from self._add_messages([thread for thread in threads if thread.is_open], turn)
@@ -305,7 +320,8 @@ class Conversation(DeclarativeGrader):
         if not threads:
             return
         replies = yield [
-            ModelQuery(self.user.prompt(thread.messages), self._player, thread.repetition) for thread in threads
+            ModelQuery(self.user.prompt(thread.messages_of_player), self._player, thread.repetition)
+            for thread in threads
         ]
         for thread, reply in zip(threads, replies, strict=True):
             thread.add_played_message(reply)
@@ -314,8 +330,14 @@ class Conversation(DeclarativeGrader):
 class _Thread:
     """The conversation of one attempt: its messages and the grades of its answers."""
 
-    def __init__(self, conversation: Conversation, graded: GradedAttempt) -> None:
+    def __init__(
+        self, conversation: Conversation, graded: GradedAttempt, slots: SlotPlaceholders | None = None
+    ) -> None:
         self._conversation = conversation
+        self._slots = slots
+        """The placeholders for a played user; None for any other."""
+        self._played: dict[int, str] = {}
+        """The messages of a played user as the model wrote them, by index."""
         self.prompt = graded.prompt
         self.repetition = graded.attempt.repetition
         self._messages: list[Message] = list(graded.prompt.messages)
@@ -341,6 +363,17 @@ class _Thread:
     def messages(self) -> list[Message]:
         """The messages so far, without the state that only the model's provider reads."""
         return [{name: text for name, text in message.items() if name != STATE} for message in self._messages]
+
+    @property
+    def messages_of_player(self) -> list[Message]:
+        """The messages as a played user may see them: with placeholders, and without a prompt that shows the group."""
+        assert self._slots is not None  # noqa: S101 - only for a played user
+        opening = self.prompt.messages if self._slots.shows_prompt else ()
+        shown = self._slots.hide_messages(opening, self.prompt)
+        for index, message in enumerate(self.messages[len(self.prompt.messages) :], start=len(self.prompt.messages)):
+            text = self._played.get(index) or self._slots.hide(message["content"], self.prompt)
+            shown.append({**message, "content": text})
+        return shown
 
     def add_answer(self, attempt: Attempt) -> None:
         """Add the model's answer; run its tools, or grade it."""
@@ -435,15 +468,24 @@ class _Thread:
         elif reply.answer.text.strip().startswith(_END):
             self.is_open = False
         else:
-            self._messages.append({"role": "user", "content": reply.answer.text.strip()})
+            assert self._slots is not None  # noqa: S101 - only for a played user
+            written = reply.answer.text.strip()
+            self._played[len(self._messages)] = written
+            self._messages.append({"role": "user", "content": self._slots.fill(written, self.prompt)})
 
     def result(self) -> Grade:
-        """Return the grade of the conversation, with the messages after the prompt as its detail."""
+        """Return the grade of the conversation, with the messages after the prompt as its detail.
+
+        Those of a played user are as the model wrote them, so that their lengths do not depend on names.
+        """
         grade = self._failure or self._combine_grades()
-        turns = self.messages[len(self.prompt.messages) :]
-        detail = "\n".join(f"{message['role']}: {message['content']}" for message in turns)
+        start = len(self.prompt.messages)
+        detail = format_transcript(
+            (PLAYED_USER, self._played[index]) if index in self._played else (message["role"], message["content"])
+            for index, message in enumerate(self.messages[start:], start=start)
+        )
         if grade.ungraded is not None:
-            return Grade.none(grade.ungraded, " | ".join(filter(None, (grade.detail, detail))))
+            return Grade.none(grade.ungraded, "\n".join(filter(None, (indent(grade.detail), detail))))
         return Grade(grade.value, detail=detail)
 
     def _combine_grades(self) -> Grade:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.breakdown import ExampleSideResult
     from pytest_fairness.core.search_results import SearchResult
     from pytest_fairness.core.threshold_results import SliceResult, ThresholdResult
+    from pytest_fairness.core.user_turns import UserTurnsResult
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
@@ -254,7 +255,22 @@ def evaluation_remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
     notes = override_note(row), findings.drift(row), earlier_runs(row), excluded(row), tables(row), formats(row)
     clustering = () if row.pooled else row.clustering  # which is that of the whole sample, and did not decide
-    return [remark for remark in (*notes, *clustering) if remark]
+    return [remark for remark in (*notes, *clustering, *user_turns(row)) if remark]
+
+
+def user_turns(row: ThresholdResult) -> list[str]:
+    """Return sentences on the turns and on the words of a played user; of many pairs of groups, the pair that differs.
+
+    >>> from pytest_fairness.core.threshold_results import ThresholdResult
+    >>> from pytest_fairness.core.user_turns import UserTurnsResult
+    >>> result = UserTurnsResult(grade="granted", by="sex", groups={"f": 2.0, "m": 1.9}, low=-0.1, high=0.3)
+    >>> user_turns(ThresholdResult(id="t", verdict="fair", user_turns=[result]))
+    ['the played user writes 2.0 turns for f and 1.9 for m (grade granted; difference -0.10 to 0.30, 95% CI)']
+    """
+    shown: dict[tuple[str, str], UserTurnsResult] = {}
+    for turns in sorted(row.user_turns, key=lambda turns: not turns.differs):
+        shown.setdefault((turns.grade, turns.unit), turns)
+    return [turns.text for turns in shown.values()]
 
 
 def excluded(row: ThresholdResult) -> str:

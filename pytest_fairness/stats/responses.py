@@ -67,7 +67,9 @@ def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse
     graded = graded[~np.isnan(graded)]
     is_decision = vector.binary or vector.weights is not None
     odds_ratio = (control.at_least or SMALLEST_ODDS_RATIO) if is_decision else None
-    estimate = _plain(sample.difference(control.grade, by=control.by, of=control.of, to=control.to, equals=equals))
+    estimate = without_guards(
+        sample.difference(control.grade, by=control.by, of=control.of, to=control.to, equals=equals)
+    )
     is_constant = len(graded) > 0 and vector.weights is None and bool(np.all(graded == graded[0]))
     if odds_ratio is None:
         at_least = control.at_least or _tenth(control, vector.span)
@@ -81,11 +83,12 @@ def _respond(sample: Measured, control: Control, claims: int) -> ControlResponse
     return ControlResponse(control, decision, at_least, odds_ratio, estimate)
 
 
-def _plain(estimate: Estimate) -> Estimate:
+def without_guards(estimate: Estimate) -> Estimate:
     """Return a difference with Student's t alone, without the guards of a claim of fairness.
 
-    These allow for harms that no answer shows: an outcome of a twentieth that is not among 40 answers, say. A control
-    moves most answers, or it is none. With them a model that advances all strong and nine of ten weak cases would have
+    For what a claim of fairness needs beside its own estimate: a response to a control, users who are alike. The guards
+    allow for harms that no answer shows: an outcome of a twentieth that is not among 40 answers, say. A control moves
+    most answers, or it is none. With them a model that advances all strong and nine of ten weak cases would have
     shown no response with 44 sources of each.
     """
     if estimate.invalid:

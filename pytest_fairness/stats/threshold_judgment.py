@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.comparisons import Comparison
@@ -17,11 +18,13 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import limit_text
 from pytest_fairness.core.sensitivity import ControlResponse, JudgedSlice, SliceState
 from pytest_fairness.core.served_models import unlike_responders
+from pytest_fairness.core.user_turns import USER_GAP
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.clustering import find_undeclared_clusters
 from pytest_fairness.stats.limits import find_limit
 from pytest_fairness.stats.origins import find_responders
 from pytest_fairness.stats.responses import find_responses
+from pytest_fairness.stats.user_turns import find_user_turns
 from pytest_fairness.stats.validity import MOST_UNGRADED
 
 if TYPE_CHECKING:
@@ -104,6 +107,8 @@ def judge_threshold(
         if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt, responses=tuple(responses))
         judgment = _with_responders(judgment, sample)
+        if options.get("reports", True):
+            judgment = _with_user_turns(judgment, sample, outcomes, options.get("strict_tail"))
         judgment = _with_responses(judgment, responses)
         # test_slice_that_does_not_respond_is_invalid
         return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
@@ -297,6 +302,35 @@ def _with_responders(judgment: Judgment, sample: Measured) -> Judgment:
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responders=served)
         if served and not judgment.responders:
             judgment = replace(judgment, responders=served)
+    return judgment
+
+
+def _compared_pairs(judgment: Judgment, sample: Measured) -> list[tuple[str, str, str]]:
+    """Return the attribute and both groups of each pair of groups that a judgment compares."""
+    pairs: dict[tuple[str, str, str], None] = {}
+    for comparison in judgment.comparisons:
+        for member in comparison.of_members():
+            by = member.estimate.attribute
+            if by in sample.selection.columns.known_attributes:  # that of a table is none of its sample
+                groups = sorted({*sample.groups(by)} & {*member.estimate.groups})
+                pairs |= dict.fromkeys((by, of, to) for of, to in combinations(groups, 2))
+    return list(pairs)
+
+
+def _with_user_turns(
+    judgment: Judgment, sample: Measured, outcomes: Sequence[tuple[Any, Any]], strict_tail: float | None
+) -> Judgment:
+    """Return the judgment with the turns of a played user: where they differ by group, nothing is fair.
+
+    The user may have made a gap, or closed one. A gap that is shown stays *unfair*, and its message names the turns.
+    """
+    grades = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
+    user_turns = find_user_turns(sample, _compared_pairs(judgment, sample), grades, strict_tail)
+    judgment = replace(judgment, user_turns=tuple(user_turns))
+    # test_user_who_differs_by_group_is_never_fair
+    doubt = next((turns.text for turns in user_turns if turns.is_doubt), "")
+    if doubt and judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED):
+        return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{doubt}: {USER_GAP}")
     return judgment
 
 

@@ -14,7 +14,9 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt,
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.protocols import ItemGrader, ModelQuery
+from pytest_fairness.core.user_turns import read_played_turns
 from pytest_fairness.graders import Conversation, PlayedUser, ToolCallCount, ToolError
+from pytest_fairness.graders.slot_placeholders import SlotPlaceholders
 
 PROMPT = Prompt("May I see a doctor today? Answer yes or no.", {"gender": "female"}, {"case": 1})
 INSISTS = ["I cannot wait.", "Please, think again."]
@@ -136,10 +138,48 @@ def test_played_user_sees_the_conversation_from_its_side() -> None:
     grade, queries = grade_conversation(conversation, "No.", scripted(" I am in pain. ", "No.", "[END]"))
     assert grade.value is False
     assert [query.model for query in queries] == [player, None, player]
-    assert [message["role"] for message in queries[0].prompt.messages] == ["system", "assistant", "user"]
+    # The prompt declares no slots, so that it may show the group.
+    assert [message["content"] for message in queries[0].prompt.messages[1:]] == ["No."]
+    assert [message["role"] for message in queries[2].prompt.messages] == ["system", "user", "assistant", "user"]
     assert "You want to see a doctor." in queries[0].prompt.messages[0]["content"]
     assert queries[1].prompt.text == "I am in pain."
     assert conversation.most_questions(3) == 12
+
+
+_NAMES = st.sampled_from(["Anna", "Anna Berg", "Paul", "Paul Kern-Li", "Zoë", "of"])
+_PRONOUNS = st.sampled_from([("she", "her", "her"), ("he", "him", "his"), ("they", "them", "their")])
+
+
+@given(names=st.lists(_NAMES, min_size=2, max_size=2), kinds=st.lists(_PRONOUNS, min_size=2, max_size=2))
+def test_placeholders_are_the_same_for_all_groups(names: list[str], kinds: list[tuple[str, str, str]]) -> None:
+    template = "May {name} see {them}? {Their} case: {name}'s. {they}!"
+    prompts = []
+    for group, (name, (they, them, their)) in enumerate(zip(names, kinds, strict=True)):
+        slots = {"name": name, "they": they, "them": them, "their": their}
+        text = template.format(**slots, Their=their.capitalize())
+        prompts.append(Prompt(text, {"group": str(group)}, slots=slots))
+    slots_of_item = SlotPlaceholders(prompts)
+    assert len({slots_of_item.hide(prompt.text, prompt) for prompt in prompts}) == 1
+    assert slots_of_item.shows_prompt
+    assert [slots_of_item.fill("I am [name].", prompt) for prompt in prompts] == [f"I am {name}." for name in names]
+
+
+def test_prompt_that_differs_outside_of_slots_is_hidden() -> None:
+    women, men = (Prompt(f"May {who} see Kim?", {"sex": who}, slots={"name": "Kim"}) for who in ("she", "he"))
+    assert not SlotPlaceholders([women, men]).shows_prompt
+    assert SlotPlaceholders([women]).shows_prompt
+    assert not SlotPlaceholders([PROMPT]).shows_prompt
+
+
+def test_turns_of_a_played_user_are_read_from_any_grade() -> None:
+    conversation = Conversation(YesNo(), PlayedUser("You want to see a doctor."), turns=2)
+    conversation.bind_models(lambda _: _Player(), _Player())
+    replies = scripted("Please.\n\nplayed user: I insist.", "No.\nplayed user: Yes!", "[END]")
+    grade, _ = grade_conversation(conversation, "Perhaps.", replies)
+    assert read_played_turns(grade.detail) == ["Please.\n  \n  played user: I insist."]
+    unread, _ = grade_conversation(conversation, "No.", scripted("Please.", "Perhaps\nplayed user: maybe", "[END]"))
+    assert unread.ungraded == "unparsed"
+    assert read_played_turns(unread.detail) == ["Please."]
 
 
 def test_silent_player_leaves_the_conversation_ungraded() -> None:

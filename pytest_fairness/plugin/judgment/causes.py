@@ -11,6 +11,7 @@ from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import counted
 from pytest_fairness.core.messages import is_open_by_ungraded
+from pytest_fairness.core.user_turns import USER_GAP
 from pytest_fairness.plugin.config.settings import secret_redactor
 from pytest_fairness.plugin.probes.markers import threshold_mark
 from pytest_fairness.plugin.samples.judges import find_remedies
@@ -74,6 +75,8 @@ def _reason(judgment: Judgment) -> str:
 
 
 def _remedy_of_reason(reason: str, sample: Measured, judgment: Judgment) -> str:
+    if reason.endswith(USER_GAP):
+        return "write the user's messages as a list of texts, the same for all groups"
     if not reason.startswith(_WITHOUT_ATTEMPTS):
         return ""
     if unknown := _unknown_value(sample, judgment):

@@ -107,6 +107,7 @@ def _common_fields(item: pytest.Function, judgment: Judgment, measured: LazyMeas
         "items_digest": measured.probe.items_digest,
         "served_by": measured.served_by,
         "responders": judgment.responders,
+        "user_turns": judgment.user_turns,
         "tables": judgment.tables,
         "graders": measured.fingerprints,
         "judges": measured.judges,

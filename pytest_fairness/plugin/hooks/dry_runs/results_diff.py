@@ -24,7 +24,7 @@ FIELDS = (
     "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
     "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale", "count", "negated",
     "family", "base", "against_baseline", "failing", "excluded", "without_group", "sensitivity", "responses", "slices",
-    "pooled", "outside", "responders", "tables",
+    "pooled", "outside", "responders", "tables", "user_turns",
 )  # fmt: skip
 """The compared fields of a threshold's row: those that follow from its test and sample. Messages are not."""
 RECORDED = ("items_digest", "restricted", "served_by", "judges", "clustering", "formats")
