@@ -194,7 +194,7 @@ class PromiseKept(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"PromiseKept({canonical([self.tool, self.path, list(self.near), list(self.units)])}) v1"
+        return f"PromiseKept({canonical([self.tool, self.path, list(self.near), list(self.units)])}) v2"
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tool."""

@@ -190,6 +190,8 @@ def test_missing_document_and_tool_are_refused() -> None:
         ("You get $20.", [credit(20), credit(20)], "broken"),
         ("You get $20.", [credit(20, error="no such bill", result=None), credit(20)], "kept"),
         ("You get $20.", [], "broken"),
+        ("You get US$20.", [], "broken"),
+        ("You get CA$20.", [credit(20)], "kept"),
         ("You get $0.", [], "kept"),
         ("You get $0.", [credit(0)], "kept"),
         ("I am sorry.", [credit(20)], "none"),

@@ -26,11 +26,14 @@ def find_amounts(text: str, units: Sequence[str] = MONEY, near: Sequence[str] = 
     [1200.5]
     >>> find_amounts("A credit of $20 to $30. Your bill is $80.", near=["credit"])
     [20.0, 30.0]
+    >>> find_amounts("You get US$20.")
+    [20.0]
     >>> find_amounts("You have 14 days.", units=["day", "days"])
     [14.0]
     """
     unit = "|".join(re.escape(one) for one in sorted(units, key=len, reverse=True))
-    before, after = (rf"(?:(?<![^\W\d_])(?:{unit}))", rf"(?:(?:{unit})(?![^\W\d_]))")
+    # A word of a unit is no end of another word; a sign may follow a country, as in US$20.
+    before, after = (rf"(?:(?:(?<![^\W\d_])|(?=[^\w\s]))(?:{unit}))", rf"(?:(?:{unit})(?![^\W\d_]))")
     amount = re.compile(
         rf"{before}\s?(?P<only>{_NUMBER})(?![\w%])"
         rf"|(?<![\w.,])(?:(?P<low>{_NUMBER})\s?(?:-|\u2013|to|bis|à)\s?)?(?P<high>{_NUMBER})[\s-]?{after}",
