@@ -7,6 +7,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from importlib.util import resolve_name
 from operator import itemgetter
@@ -50,6 +51,39 @@ def source_digest(values: Iterable[object]) -> str:
         parts[id(value)] = "\n".join([_source(value), *constants])
         pending += [member for _, member in used]
     return digest("\n".join(sorted(parts.values())))[:16] if parts else ""
+
+
+def held_parts(value: Any) -> list[Any]:
+    """Return a value and the objects and functions that it holds, also in lists and mappings: graders in a grader.
+
+    Objects of the standard library and of installed packages are left out, with all that they hold.
+
+    >>> held_parts({"a": [len], "b": 3})
+    []
+    """
+    parts: dict[int, Any] = {}
+    seen: dict[int, Any] = {}
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen[id(part)] = part  # so that no other object gets its identity
+        if isinstance(part, Mapping):
+            pending += reversed([*part.values()])
+        elif isinstance(part, list | tuple | set | frozenset):
+            pending += reversed([*part])
+        elif isinstance(part, FunctionType | MethodType | partial):
+            parts[id(part)] = part
+        elif not isinstance(part, type) and _is_held(type(part), is_named=part is value):
+            parts[id(part)] = part
+            names = [one.name for one in fields(part)] if is_dataclass(part) else sorted(getattr(part, "__dict__", ()))
+            pending += [getattr(part, name, None) for name in reversed(names)]
+    return list(parts.values())
+
+
+def _is_held(kind: type, *, is_named: bool) -> bool:
+    return kind.__module__.partition(".")[0] == _PACKAGE or _is_of_project(kind, is_named=is_named)
 
 
 def _plain(value: Any) -> Any:

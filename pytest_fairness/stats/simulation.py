@@ -117,14 +117,19 @@ def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> d
 def possible_values(extremes: Callable[[Prompt], Sequence[Any]], prompt: Prompt) -> Sequence[Any]:
     """Return the values that a grade can have: between two numbers that are the ends of a scale all that it has.
 
-    At its ends alone a rating would vary as much as one can, and a plan ask for twice the items.
+    Of a grade without declared extremes, as of a conversation that a grader without any grades, they are true and
+    false. At its ends alone a rating would vary as much as one can, and a plan ask for twice the items.
 
     >>> possible_values(lambda _: (1.0, 5.0), Prompt("From 1 to 5?"))
     (1.0, 2.0, 3.0, 4.0, 5.0)
     >>> possible_values(lambda _: (False, True), Prompt("Yes or no?"))
     (False, True)
+    >>> possible_values(lambda _: (), Prompt("Yes or no?"))
+    (False, True)
     """
     values = extremes(prompt)
+    if not len(values):
+        return (False, True)
     if (
         len(values) != 2
         or not all(isinstance(value, int | float) for value in values)

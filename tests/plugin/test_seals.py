@@ -170,6 +170,61 @@ def test_code_of_a_parameter_is_sealed(project: Project) -> None:
     assert difference.startswith("code: ")
 
 
+GRADER = """
+class Word:
+    def __init__(self, words):
+        self.words = words
+
+    def grade(self, prompt, answer):
+        return Grade(self.words[0] in answer.text.lower())
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Word(['yes'])", "Word(['no'])"),
+        pytest.param("self.words[0] in", "self.words[0] not in", marks=pytest.mark.slow),
+    ],
+)
+def test_grader_within_a_grader_is_sealed(project: Project, before: str, after: str) -> None:
+    imports = "from pytest_fairness import Grade\nfrom pytest_fairness.graders import Conversation"
+    grader = "Conversation(Word(['yes']), user=['Are you sure?'])"
+    probe = project_sources.PROBE.replace("YesNo()", grader)
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
+    source = project_sources.suite(test, people=f"{imports}\n{GRADER}\n{project_sources.items(10)}", probe=probe)
+    project.write(test_hiring=source)
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = -p no:randomly\n", encoding="utf-8")
+    seal(project)
+    run(project)
+    assert [row["seal"]["differences"] for row in project.rows()] == [[]]
+    assert before in source
+    project.write(test_hiring=source.replace(before, after))
+    assert run(project).ret != 0
+    ((difference,),) = [row["seal"]["differences"] for row in project.rows()]
+    assert difference.startswith("graders: 'hired: Conversation ")
+
+
+def test_own_bounds_of_a_comparison_with_a_baseline_are_sealed(project: Project) -> None:
+    compared = 'assert measured.against(baseline).rate("hired") >= -0.1'
+    test = project_sources.threshold(compared, name="test_base").replace("(measured)", "(measured, baseline)")
+    project.write(test_hiring=project_sources.suite(test, count=20))
+    path = project.path / "pyproject.toml"
+    path.write_text("[tool.pytest.ini_options]\naddopts = '-p no:randomly'\n", encoding="utf-8")
+    run(project)
+    baseline = f"--fairness-baseline={project.results()['run']['id']}"
+    seal(project, baseline)
+    run(project, baseline, "--fairness-fresh")
+    assert [row["seal"]["differences"] for row in project.rows()] == [[]]
+    with path.open("a", encoding="utf-8") as file:
+        file.write("[tool.pytest-fairness.thresholds.'hiring::test_base']\nbounds = [-0.9, inf]\n")
+    assert run(project, baseline, "--fairness-fresh").ret != 0
+    (row,) = project.rows()
+    assert row["verdict"] == "invalid"
+    assert row["seal"]["differences"][0].endswith("'all: -0.9 to inf by pyproject.toml' is run")
+
+
 def parts(**changes: object) -> tuple[SealedThreshold, SealedProbe]:
     """Return the parts of a threshold and of its probe, with changes of either."""
     threshold = {"id": "t.py::test", "title": "T", "probe": "p", "bounds": ("rate <= 0.1", "rate >= 0")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,10 @@ import pytest
 from pytest_fairness.core.decisions import OPPOSITES, Verdict
 from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.formatting import counted
+from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.seal_results import SealResult
 from pytest_fairness.core.seals import SealedProbe, SealedThreshold
-from pytest_fairness.core.source_digests import source_digest
+from pytest_fairness.core.source_digests import held_parts, source_digest
 from pytest_fairness.core.threshold_results import ExpectedThreshold
 from pytest_fairness.plugin.own_tests import find_query_fixtures
 from pytest_fairness.plugin.probes.identity import get_sample, visible_fixtures
@@ -28,12 +29,15 @@ from pytest_fairness.report.release import not_judged
 
 if TYPE_CHECKING:
     from pytest_fairness.core.marks import MarkScale
+    from pytest_fairness.core.overrides import BoundsOverride
     from pytest_fairness.core.verdicts import Judgment
     from pytest_fairness.plugin.probes.probe import Probe
     from pytest_fairness.plugin.samples.measurement import LazyMeasured
 
 _CODE: pytest.StashKey[str] = pytest.StashKey()
 """The digest of a threshold's code, as it was collected: a run may fill a cache of it."""
+_GRADERS: pytest.StashKey[Mapping[str, str]] = pytest.StashKey()
+"""The forms of the graders that a threshold's probe declares, as they were collected: grading may fill a cache."""
 _LENGTH = 16
 """The characters of a digest: enough that nobody finds other content of it in a review."""
 _PAIR = re.compile(r"\('([^']*)', ")
@@ -42,9 +46,16 @@ UNSEALED = "it differs from the seal"
 
 
 def record_code(items: Iterable[pytest.Item]) -> None:
-    """Record the code of the collected thresholds, before a test of the run changes what it uses."""
+    """Record the code of the collected thresholds and graders, before a test of the run changes what it uses."""
+    forms: dict[str, Mapping[str, str]] = {}
     for item in items:
         if is_threshold(item):
+            sample = get_sample(item)
+            if sample is not None and sample.probe.id not in forms:
+                declared = sample.probe.arguments.get("grade")
+                graders = declared.items() if isinstance(declared, Mapping) else ()
+                forms[sample.probe.id] = {name: _declared_form(grader) for name, grader in graders}
+            item.stash[_GRADERS] = {} if sample is None else forms[sample.probe.id]
             # A fixture may give its test a function that computes what is compared; a changed model is no change.
             names = inspect.signature(item.function).parameters.keys() - {"measured", "model", "baseline"}
             fixtures, of_model = visible_fixtures(item, sorted(names)), visible_fixtures(item, ["model"])
@@ -63,8 +74,8 @@ def under_seal(item: pytest.Function, judgment: Judgment, measured: LazyMeasured
     seal = item.config.stash[SESSION].seal
     if seal is None:
         return judgment
-    threshold, probe = sealed_threshold(item, judgment), sealed_probe(measured)
-    if judgment.dependence is None or uses_baseline(item):  # nothing was compared
+    threshold, probe = sealed_threshold(item, judgment), sealed_probe(item, measured)
+    if judgment.dependence is None and not uses_baseline(item):  # nothing was compared
         sealed = seal.thresholds.get(threshold.id)
         threshold = threshold if sealed is None else replace(threshold, bounds=sealed.bounds)
     differences = tuple(seal.differences(threshold, probe))
@@ -89,12 +100,14 @@ def sealed_threshold(item: pytest.Function, judgment: Judgment) -> SealedThresho
     from pytest_fairness.plugin.judgment.threshold_rows import threshold_title
 
     session, design, sample = item.config.stash[SESSION], threshold_design(item), get_sample(item)
-    scale = session.overrides.of(item).scale or threshold_mark(item.function).scale
+    override = session.overrides.of(item)
+    scale = override.scale or threshold_mark(item.function).scale
     return SealedThreshold(
         id=sealed_id(item),
         title=threshold_title(item),
         probe="" if sample is None else sample.probe.id,
-        bounds=format_bounds(judgment),
+        # those of a test with a baseline are in its code: a seal has no baseline to evaluate it on
+        bounds=_format_override(override.bounds) if uses_baseline(item) else format_bounds(judgment),
         slices=tuple(sorted(design.slices)),
         excluded=tuple(sorted(f"{by}={group}" for by, groups in design.exclude.items() for group in groups)),
         scale=_format_scale(scale),
@@ -113,6 +126,14 @@ def format_bounds(judgment: Judgment) -> tuple[str, ...]:
         if comparison.instead_of is not None
     }
     return tuple(sorted(conditions | overridden))
+
+
+def _format_override(bounds: BoundsOverride | None) -> tuple[str, ...]:
+    """Return the bounds of ``pyproject.toml``: ``ratio(hired; gender: woman/man): 0.8 to 1.25 by pyproject.toml``."""
+    spans = {} if bounds is None else bounds.spans
+    return tuple(
+        sorted(f"{name or 'all'}: {low!r} to {high!r} by pyproject.toml" for name, (low, high) in spans.items())
+    )
 
 
 def _format_condition(name: str, *, is_needed: bool) -> str:
@@ -152,7 +173,7 @@ def sealed_id(item: pytest.Item) -> str:
     return f"{base}[{', '.join(parameters)}]" if parameters else base
 
 
-def sealed_probe(measured: LazyMeasured) -> SealedProbe:
+def sealed_probe(item: pytest.Item, measured: LazyMeasured) -> SealedProbe:
     """Return the parts of a threshold's probe."""
     probe = measured.probe
     look = measured.look
@@ -166,20 +187,48 @@ def sealed_probe(measured: LazyMeasured) -> SealedProbe:
         id=probe.id,
         items=f"{counted(len(probe.designed_items), 'item')}: {probe.content_digest}",
         sample=(*sizes, f"order: {digest(drawn)[:_LENGTH]}"),
-        graders=tuple(f"{name}: {text}" for name, text in sorted(_graders(measured).items())),
+        graders=tuple(f"{name}: {text}" for name, text in sorted(_graders(item, measured).items())),
         rubrics=tuple(_rubrics(measured.graders)),
         controls=tuple(sorted(map(str, map(_format_control, probe.controls)))),
         analysis=tuple(_analysis(probe, arguments)),
     )
 
 
-def _graders(measured: LazyMeasured) -> dict[str, str]:
-    """Return the class of each grader, with a digest of its fingerprint, and of code and fields of the project's."""
+def _graders(item: pytest.Item, measured: LazyMeasured) -> dict[str, str]:
+    """Return the class of each grader, with a digest of its fingerprint, and of code and settings of the project's."""
     prints = measured.fingerprints
-    return {
-        name: f"{type(grader).__name__} {digest(f'{prints.get(name)} {_grader_form(grader)}')[:_LENGTH]}"
-        for name, grader in measured.graders.items()
-    }
+    recorded: Mapping[str, str] = item.stash.get(_GRADERS, {})
+    declared = dict(recorded)
+    texts: dict[str, str] = {}
+    for name, grader in measured.graders.items():
+        form = f"{prints.get(name)} {_grader_form(grader)}{declared.pop(name, '')}"
+        texts[name] = f"{type(grader).__name__} {_short(form)}"
+    return texts | {name: f"declared {_short(form)}" for name, form in declared.items() if form}
+
+
+def _short(text: str) -> str:
+    return digest(text)[:_LENGTH]
+
+
+def _declared_form(grader: object) -> str:
+    """Return the project's code in a grader and in all that it holds, and the settings that no fingerprint names."""
+    lines: list[str] = []
+    for part in held_parts(grader):
+        code = source_digest([part])
+        lines.append(code)
+        if code or fingerprint_of(part) is None:
+            lines += _settings(part)
+    return "\n".join(filter(None, lines))
+
+
+def _settings(part: Any) -> Iterator[str]:
+    """Yield the attributes of an object that have a text, which is the same in every process."""
+    names = [member.name for member in fields(part)] if is_dataclass(part) else sorted(getattr(part, "__dict__", ()))
+    for name in names:
+        try:
+            yield f"{name} = {canonical(getattr(part, name, None))}"
+        except (TypeError, ValueError, AttributeError, RecursionError):  # code, which `held_parts` has, or a client
+            continue
 
 
 def _grader_form(grader: object) -> str:

@@ -47,7 +47,7 @@ class SealWriter:
         measured.look = measured.first_look(MOST_LOOKS if self._fairness.settings.resolve else 1)
         try:
             judgment = _judge(pyfuncitem, PilotData(self._fairness, measured))
-            threshold, probe = sealed_threshold(pyfuncitem, judgment), sealed_probe(measured)
+            threshold, probe = sealed_threshold(pyfuncitem, judgment), sealed_probe(pyfuncitem, measured)
             self._add(threshold, probe)
         except FairnessError as error:
             pytest.fail(str(error), pytrace=False)
