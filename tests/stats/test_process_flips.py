@@ -67,7 +67,7 @@ def test_pairs_that_differ_in_the_answer_are_never_fair(granted: int, verdict: s
         assert "pairs of groups of sex have equal action" in flips.suspect
 
 
-def test_ungraded_answers_are_counted_beside_the_process() -> None:
+def test_ungraded_answers_count_as_ungraded_processes() -> None:
     attempts = [
         replace(one, grades={**one.grades, "action": Grade.none("unparsed")}) if one.attempt.repetition == 0 else one
         for one in sample(by_group).selection.columns.attempts
