@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_fairness.core.formatting import one_line
-from pytest_fairness.stats.columns import Columns
+from pytest_fairness.core.formatting import counted, one_line
+from pytest_fairness.stats.columns import ABSENT, Columns
 from pytest_fairness.stats.table_columns import EPOCH, OBSERVATIONAL, STUDY_DESIGN
 from pytest_fairness.stats.validity import MOST_UNGRADED
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
 
 OBSERVATIONAL_DATA = (
     "observational data: nobody assigned groups to requests, so a gap, or none, may come from who asked what; only "
@@ -69,6 +75,46 @@ def without_group_reason(columns: Columns, attributes: Iterable[str]) -> str:
     return (
         f"{missing:,} of {columns.count:,} answers are in no group of {name}, over {MOST_UNGRADED:.0%} of this traffic"
     )
+
+
+def worst_groupings(
+    sample: Measured, attributes: Iterable[str], outcomes: Sequence[tuple[Any, Any]]
+) -> Iterator[tuple[str, Measured]]:
+    """Yield an observational sample once for each way in which answers without a group may part two groups most.
+
+    Those with a value above the mean are taken to be of one group, and all others of another one. Nobody has recorded
+    their groups, so what is claimed of the sample has to hold however they belong: Manski's bounds of the worst case.
+
+    Args:
+        sample: The sample.
+        attributes: The attributes whose groups are compared.
+        outcomes: The outcomes that are compared, with their ``equals``.
+
+    Yields:
+        What is assumed, as text, and the sample.
+
+    Source: Manski 1989, Journal of Human Resources 24(3), 343-360.
+    """
+    selection = sample.selection
+    if not is_observational(selection.columns):
+        return
+    for name in sorted(set(attributes) & selection.columns.group_attributes):
+        attribute = selection.columns.attribute(name)
+        is_missing = attribute.codes == ABSENT
+        if not is_missing.any():
+            continue
+        missing = int(is_missing.sum())
+        text = f"{counted(missing, 'answer')} {'is' if missing == 1 else 'are'} in no group of {name}"
+        for outcome, equals in outcomes:
+            values = selection.outcome_vector(outcome, equals).values
+            is_high = ~(values <= np.nanmean(values)) if np.isfinite(values).any() else np.ones(len(values), bool)
+            for high, low in permutations(range(len(attribute.labels)), 2):
+                codes = np.where(is_missing, np.where(is_high, high, low), attribute.codes)
+                columns = selection.columns.relabeled(
+                    {name: replace(attribute, codes=codes)}, selection.columns.attempts
+                )
+                reader = selection.reader.relabeled(columns)
+                yield text, sample.from_selection(selection.replaced(columns=columns, reader=reader))
 
 
 def is_observational(columns: Columns) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from pytest_fairness.stats.validity import MOST_UNGRADED
 if TYPE_CHECKING:
     from pytest_fairness.core.threshold_results import JudgeResult
     from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.observational import without_group_reason
+from pytest_fairness.stats.observational import without_group_reason, worst_groupings
 
 QUIET_ROOM = 3.5
 """Standard errors between an interval and a veto from which on a simulated slice is taken to have none."""
@@ -106,6 +107,7 @@ def judge_threshold(
         responses = find_responses(sample, design.controls, outcomes)
         if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt, responses=tuple(responses))
+        judgment = _with_unknown_groups(test, sample, judgment, outcomes, options)
         judgment = _with_responders(judgment, sample)
         if options.get("reports", True):
             judgment = _with_user_turns(judgment, sample, outcomes, options.get("strict_tail"))
@@ -120,6 +122,25 @@ def _compared(judgment: Judgment) -> set[str]:
     """Return the attributes whose groups a judgment compares."""
     members = (member for comparison in judgment.comparisons for member in comparison.of_members())
     return {member.estimate.attribute for member in members if member.estimate.attribute is not None}
+
+
+def _with_unknown_groups(
+    test: Callable[[Measured], object],
+    sample: Measured,
+    judgment: Judgment,
+    outcomes: Sequence[tuple[Any, Any]],
+    options: Mapping[str, Any],
+) -> Judgment:
+    """Return the judgment of a threshold on traffic: *fair* has to hold whatever the groups that nobody recorded."""
+    options = {**options, "dependence": judgment.dependence, "reports": False}
+    # test_unrecorded_groups_never_help_a_verdict
+    for text, other in worst_groupings(sample, _compared(judgment), outcomes):
+        if judgment.verdict is not Verdict.FAIR:
+            break
+        if judge(partial(test, other), **options).verdict is not Verdict.FAIR:
+            doubt = f"{text}, and it would not be fair whatever groups these were of"
+            return replace(judgment, verdict=Verdict.UNDECIDED, sensitivity=doubt)
+    return judgment
 
 
 def _with_undeclared_clusters(

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import Grade, ProbeItem, Prompt
+from pytest_fairness import Grade, Measured, ProbeItem, Prompt
 from pytest_fairness.core.attempts import Attempt, GradedAttempt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.observational import OBSERVATIONAL_DATA, observational_remarks, without_group_reason
+from pytest_fairness.stats.threshold_judgment import ThresholdDesign, judge_threshold
 
 
 def traffic(
@@ -75,3 +76,37 @@ def test_traffic_without_groups_is_never_fair(design: str, without: int, reason:
     columns = traffic({"rent": (45, 45)}, design, without)
     assert without_group_reason(columns, ["gender"]) == reason
     assert without_group_reason(columns, []) == ""
+
+
+def judged_traffic(known: dict[tuple[str, bool], int], unknown: dict[bool, int], design: str) -> str:
+    """Return the verdict on the ratio of shares of women and men, of numbers of answers by group and of nobody's."""
+    attempts = []
+    numbers = [*known.items(), *((("", value), count) for value, count in unknown.items())]
+    for (gender, value), count in numbers:
+        for number in range(count):
+            prompt = Prompt("May I?", {"gender": gender} if gender else {}, {"study_design": design})
+            item = ProbeItem(f"{gender} {value} {number}", [prompt])
+            attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"yes": Grade(value=value)}))
+    measured = Measured(attempts)
+
+    def test(sample: Measured) -> None:
+        assert sample.ratio("yes", by="gender", of="female", to="male") >= 0.8
+
+    return str(judge_threshold(test, measured, ThresholdDesign()).verdict)
+
+
+KNOWN = {("female", True): 760, ("female", False): 240, ("male", True): 780, ("male", False): 220}
+
+
+@pytest.mark.parametrize(
+    ("unknown", "design", "verdict"),
+    [
+        ({}, "observational", "fair"),
+        ({True: 5, False: 5}, "observational", "fair"),
+        ({False: 190}, "observational", "undecided"),  # of women whom it has refused, say
+        ({True: 190}, "observational", "fair"),  # 0.93 if all were men
+        ({False: 190}, "experiment", "fair"),
+    ],
+)
+def test_unrecorded_groups_never_help_a_verdict(unknown: dict[bool, int], design: str, verdict: str) -> None:
+    assert judged_traffic(KNOWN, unknown, design) == verdict
