@@ -87,17 +87,33 @@ def check_levels(controls: Sequence[Control], items: Sequence[ProbeItem]) -> Non
         FairnessError: A level of an attribute that prompts have is none of theirs, and near to one.
     """
     for control in controls:
-        values: dict[str, None] = {}
-        for item in items:
-            for prompt in item.prompts:
-                attributes = {**item.metadata, **prompt.metadata, **prompt.groups}
-                if control.by in attributes:
-                    values[str(attributes[control.by])] = None
+        values = _values(control, items)
         for level in (control.of, control.to):
             # test_published_records_run_through_the_suite: of one level, whose name is near to the other's
             hint = did_you_mean(level, values.keys() - {control.of, control.to})
             if level not in values and hint.startswith("did"):
                 raise FairnessError(f"control of {control.grade!r}: no prompt has the {control.by} {level!r}; {hint}")
+
+
+def with_both_levels(controls: Sequence[Control], items: Sequence[ProbeItem]) -> tuple[Control, ...]:
+    """Return the controls of which items have both levels.
+
+    >>> item = ProbeItem("cook", [Prompt("Hire her?")], metadata={"case": "strong"})
+    >>> with_both_levels(read_controls({"yes": {"case": ("strong", "weak")}}), [item])
+    ()
+    """
+    return tuple(control for control in controls if {control.of, control.to} <= _values(control, items).keys())
+
+
+def _values(control: Control, items: Sequence[ProbeItem]) -> dict[str, None]:
+    """Return the values of the attribute of a control that items have, in their order."""
+    values: dict[str, None] = {}
+    for item in items:
+        for prompt in item.prompts:
+            attributes = {**item.metadata, **prompt.metadata, **prompt.groups}
+            if control.by in attributes:
+                values[str(attributes[control.by])] = None
+    return values
 
 
 def read_controls(value: object) -> tuple[Control, ...]:

@@ -25,7 +25,11 @@ SMALLEST_SHARE = 0.1
 
 
 def find_responses(
-    sample: Measured, controls: Sequence[Control], outcomes: Iterable[tuple[Outcome, object]], claims: int = 1
+    sample: Measured,
+    controls: Sequence[Control],
+    outcomes: Iterable[tuple[Outcome, object]],
+    claims: int = 1,
+    designed: Sequence[Control] = (),
 ) -> list[ControlResponse]:
     """Return the responses to the controls of the grades that outcomes are made of; to all where none names a grade.
 
@@ -34,6 +38,7 @@ def find_responses(
         controls: The controls of its probe.
         outcomes: The outcomes of a threshold, with their ``equals``. Of a function they are the grades that it reads.
         claims: The number of samples that are asked alike, which share the error of the claim that there is none.
+        designed: The controls of which the probe has both levels, whatever part of it the sample is.
 
     Raises:
         FairnessError: A control does not fit the sample: an unknown attribute or level, a number without a range.
@@ -47,8 +52,11 @@ def find_responses(
     used = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
     # test_grade_that_no_control_names_has_those_of_its_probe
     # test_published_records_run_through_the_suite: of one level only
+    # test_part_without_a_level_has_the_controls_of_its_probe
     concerned = [control for control in controls if not used or control.concerns(used)] or [
-        control for control in controls if {control.of, control.to} <= set(sample.groups(control.by))
+        control
+        for control in controls
+        if control in designed or {control.of, control.to} <= set(sample.groups(control.by))
     ]
     return [_respond(sample, control, claims) for control in concerned]
 

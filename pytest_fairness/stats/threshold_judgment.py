@@ -48,6 +48,8 @@ class ThresholdDesign:
     """The groups that are no part of its sample, by attribute."""
     controls: tuple[Control, ...] = ()
     """The controls of its probe."""
+    designed: tuple[Control, ...] = ()
+    """Those of which the probe has both levels, whatever part of it was measured."""
     clusters: bool = True
     """Whether its intervals account for clusters that nobody has declared. Not in samples drawn with replacement, in
     which the copies of a source are alike.
@@ -104,7 +106,7 @@ def judge_threshold(
         if is_open and (reason := without_group_reason(sample.selection.columns, _compared(judgment))):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=reason)
         # test_grades_by_chance_are_invalid
-        responses = find_responses(sample, design.controls, outcomes)
+        responses = find_responses(sample, design.controls, outcomes, designed=design.designed)
         if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt, responses=tuple(responses))
         judgment = _with_unknown_groups(test, sample, judgment, outcomes, options)

@@ -520,3 +520,19 @@ def test_example_compares_prompts_of_the_same_other_groups() -> None:
     example = gap.breakdown().example_towards(-1)
     assert example is not None
     assert [side.keys[0].partition("/")[2] for side in example.sides] == ["old strong", "young strong"]
+
+
+def test_part_without_a_level_has_the_controls_of_its_probe() -> None:
+    """Regression: a grade that no control names was fair with --fairness-where=case=strong, of a model of coins."""
+
+    def half(sample: Measured) -> None:
+        assert abs(sample.difference("yes", by="group", of="a", to="b")) <= 0.5
+
+    table = [row | {"other": True} for row in rows(follows, 90, 4, 0) if row["case"] == "strong"]
+    measured = Measured.from_rows(table, item="item", groups=["group", "case", "language"])
+    other = (Control("other", "case", "strong", "weak"),)
+    verdicts = [
+        judge_threshold(half, measured, ThresholdDesign(controls=other, designed=designed)).verdict
+        for designed in ((), other)
+    ]
+    assert verdicts == [Verdict.FAIR, Verdict.INVALID]

@@ -93,6 +93,7 @@ def threshold_design(item: pytest.Function) -> ThresholdDesign:
         mark.slices if slices is None else slices,
         mark.exclude,
         () if sample is None else sample.probe.controls,
+        () if sample is None else sample.probe.designed_controls,
         alone=frozenset() if sample is None else frozenset(sample.probe.grades_of_answers),
     )
 

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core import json_text as json
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.controls import Control, check_levels, read_controls
+from pytest_fairness.core.controls import Control, check_levels, read_controls, with_both_levels
 from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import canonical, digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean, text_of
@@ -83,6 +83,7 @@ class Probe:
     """The suite's values of overridden arguments."""
     _items_digest: str = ""
     _content_digest: str = ""
+    _designed_controls: tuple[Control, ...] | None = None
 
     @property
     def repetitions(self) -> int:
@@ -103,6 +104,13 @@ class Probe:
     def controls(self) -> tuple[Control, ...]:
         """The factors that should move its grades."""
         return read_controls(self.arguments.get("control"))
+
+    @property
+    def designed_controls(self) -> tuple[Control, ...]:
+        """The controls of which its items have both levels, whether a run measures them or not."""
+        if self._designed_controls is None:
+            self._designed_controls = with_both_levels(self.controls, self.designed_items)
+        return self._designed_controls
 
     @property
     def grades_of_answers(self) -> list[str]:
