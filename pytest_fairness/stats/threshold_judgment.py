@@ -115,7 +115,7 @@ def judge_threshold(
             judgment = _with_user_turns(judgment, sample, outcomes, options.get("strict_tail"))
         judgment = _with_responses(judgment, responses)
         # test_slice_that_does_not_respond_is_invalid
-        return _with_responses_of_slices(judgment, sample, design, outcomes) if design.controls else judgment
+        return _with_responses_of_parts(judgment, sample, design, outcomes) if design.controls else judgment
     except FairnessError as error:  # a mistake in what is declared
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
 
@@ -389,26 +389,43 @@ def _needed(response: ControlResponse) -> str:
     return "" if limit is None or limit.needs is None else limit_text(limit)
 
 
-def _with_responses_of_slices(
+def _with_responses_of_parts(
     judgment: Judgment, sample: Measured, design: ThresholdDesign, outcomes: Sequence[tuple[Any, Any]]
 ) -> Judgment:
-    """Return the judgment of a threshold whose slices must respond to the controls as well, where that is known."""
+    """Return the judgment of a threshold whose slices and groups must respond to the controls too, where known.
+
+    Answers that follow the strength of men's cases alone have equal rates for women by chance.
+    """
     if judgment.verdict not in (Verdict.FAIR, Verdict.UNDECIDED):
         return judgment
-    for part in judgment.slices:
-        of_slice = sample.where(**{part.by: part.value})
+    parts = [(part.by, part.value) for part in judgment.slices if part.comparisons]
+    # test_group_that_does_not_respond_is_invalid
+    parts += [part for part in _compared_groups(judgment) if part not in parts]
+    for by, value in parts:
+        of_part = sample.where(**{by: value})
         # The levels of a control may be the slices, or stand in some of them only.
         controls = [
-            control
-            for control in design.controls
-            if part.comparisons and {control.of, control.to} <= set(of_slice.groups(control.by))
+            control for control in design.controls if {control.of, control.to} <= set(of_part.groups(control.by))
         ]
-        for response in find_responses(of_slice, controls, outcomes, len(judgment.slices)):
+        for response in find_responses(of_part, controls, outcomes, len(parts)):
             if response.decision is Decision.FALSE:
-                response = replace(response, slice=(part.by, part.value))
+                response = replace(response, slice=(by, value))
                 text, responses = f"{response.text}: {NO_GAP}", (*judgment.responses, response)
                 return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responses=responses)
     return judgment
+
+
+def _compared_groups(judgment: Judgment) -> list[tuple[str, str]]:
+    """Return the groups that a judgment compares, each with its attribute."""
+    members = (member.estimate for comparison in judgment.comparisons for member in comparison.of_members())
+    return list(
+        dict.fromkeys(
+            (estimate.attribute, group)
+            for estimate in members
+            if estimate.attribute is not None
+            for group in estimate.groups
+        )
+    )
 
 
 def _outcomes(judgment: Judgment) -> list[tuple[Any, Any]]:

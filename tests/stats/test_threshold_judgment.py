@@ -336,6 +336,15 @@ def test_slice_that_does_not_respond_is_invalid() -> None:
     assert "are graded true where language is de" in alike_in_german.sensitivity
 
 
+@pytest.mark.parametrize(("group", "verdict"), [("a", Verdict.INVALID), ("c", Verdict.FAIR)])
+def test_group_that_does_not_respond_is_invalid(group: str, verdict: Verdict) -> None:
+    """Regression: strong and weak cases of one group, decided by a coin, have the rate of another group's."""
+    answers = sample(lambda prompt: 0.5 if prompt["group"] == group else follows(prompt), items=300)
+    judgment = judge_threshold(small_gap, answers, ThresholdDesign(controls=CONTROL))
+    assert judgment.verdict is verdict, "small_gap compares a and b"
+    assert ("do not depend on `case` where group is a" in judgment.sensitivity) == (verdict is Verdict.INVALID)
+
+
 def test_slices_by_the_control_itself_are_no_matter() -> None:
     assert judged(follows, controls=CONTROL, slices=("case",)).verdict is Verdict.FAIR
 
