@@ -374,8 +374,10 @@ def impact_tables(
         The tables by sex, by ethnicity and by both.
 
     Raises:
-        FairnessError: The grade is a text and ``equals`` is missing.
+        FairnessError: The grade is a text and ``equals`` is missing, or one attribute is to be both.
     """
+    if sex == ethnicity:
+        raise FairnessError(f"{sex!r} is named as sex and as race/ethnicity: name the attribute of each")
     median_score = _median(sample.attempts, grade, equals)
     selected = _selection(grade, equals, median_score)
     groupings: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (
