@@ -23,7 +23,7 @@ Make = Callable[..., Model]
 def test_unknown_provider_lists_similar_ones(make: Make) -> None:
     with pytest.raises(
         FairnessError,
-        match=r"no model provider is called 'opnai'; did you mean 'openai' or 'xai'\? Known: anthropic, .*, xai$",
+        match=r"is called 'opnai'; did you mean 'openai' or 'openai-agents' or 'xai'\? Known: anthropic, .*, xai$",
     ):
         make("opnai:gpt-5-mini")
 
