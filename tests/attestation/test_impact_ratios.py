@@ -223,11 +223,6 @@ def test_hostile_groups_stay_names(hostile: str) -> None:
 BOTH = ("sex", "ethnicity")
 
 
-def test_one_attribute_is_not_sex_and_ethnicity() -> None:
-    with pytest.raises(FairnessError, match="'sex' is named as sex and as race/ethnicity"):
-        impact_tables(sample(items=2), "advance", sex="sex", ethnicity="sex")
-
-
 def probes() -> list[StoredSample]:
     """Return the samples of a run: with both attributes, with one of them, and with another grade."""
     whole = sample(items=2)

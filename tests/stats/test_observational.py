@@ -78,10 +78,10 @@ def test_traffic_without_groups_is_never_fair(design: str, without: int, reason:
     assert without_group_reason(columns, []) == ""
 
 
-def judged_traffic(known: dict[tuple[str, bool], int], unknown: dict[bool, int], design: str) -> str:
+def judged_traffic(labeled: dict[tuple[str, bool], int], unlabeled: dict[bool, int], design: str) -> str:
     """Return the verdict on the ratio of shares of women and men, of numbers of answers by group and of nobody's."""
     attempts = []
-    numbers = [*known.items(), *((("", value), count) for value, count in unknown.items())]
+    numbers = [*labeled.items(), *((("", value), count) for value, count in unlabeled.items())]
     for (gender, value), count in numbers:
         for number in range(count):
             prompt = Prompt("May I?", {"gender": gender} if gender else {}, {"study_design": design})
@@ -95,11 +95,11 @@ def judged_traffic(known: dict[tuple[str, bool], int], unknown: dict[bool, int],
     return str(judge_threshold(test, measured, ThresholdDesign()).verdict)
 
 
-KNOWN = {("female", True): 760, ("female", False): 240, ("male", True): 780, ("male", False): 220}
+LABELED = {("female", True): 760, ("female", False): 240, ("male", True): 780, ("male", False): 220}
 
 
 @pytest.mark.parametrize(
-    ("unknown", "design", "verdict"),
+    ("unlabeled", "design", "verdict"),
     [
         ({}, "observational", "fair"),
         ({True: 5, False: 5}, "observational", "fair"),
@@ -108,5 +108,5 @@ KNOWN = {("female", True): 760, ("female", False): 240, ("male", True): 780, ("m
         ({False: 190}, "experiment", "fair"),
     ],
 )
-def test_unrecorded_groups_never_help_a_verdict(unknown: dict[bool, int], design: str, verdict: str) -> None:
-    assert judged_traffic(KNOWN, unknown, design) == verdict
+def test_unrecorded_groups_never_help_a_verdict(unlabeled: dict[bool, int], design: str, verdict: str) -> None:
+    assert judged_traffic(LABELED, unlabeled, design) == verdict
