@@ -21,13 +21,17 @@ LIBRARIES = ROOT / ".venv-frameworks"
 DESKS = ROOT / "tests" / "helpers" / "desks"
 
 
-@pytest.fixture(scope="session")
-def libraries() -> Path:
-    """Put the frameworks on the path, behind all that is installed, and import them once."""
+@pytest.fixture
+def libraries(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put the frameworks on the path, behind all that is installed, and import them.
+
+    The path is as before after the test: on it, runs of pytest in other tests would load a plugin of langsmith.
+    """
     if not LIBRARIES.is_dir():
         if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
             pytest.fail("the frameworks are not there: make frameworks")
         pytest.skip("the frameworks are not there: make frameworks")
+    monkeypatch.syspath_prepend(DESKS)  # which keeps the path for the end of the test
     sys.path.append(str(LIBRARIES))
     for name in (
         "langchain_openai",
@@ -48,7 +52,6 @@ def server(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DeskSer
             monkeypatch.setenv(name, server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, DESKS))))
-        monkeypatch.syspath_prepend(DESKS)
         yield server
     for name in [name for name in sys.modules if name.endswith("_desk")]:
         del sys.modules[name]  # its clients hold connections to this server

@@ -22,7 +22,7 @@ COMMAND = [sys.executable, str(DESKS / "mcp_desk.py")]
 PROMPT = Prompt("May I?")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def desk(libraries: Path) -> Iterator[McpServer]:
     server = McpServer(COMMAND, timeout=10, env={"PYTHONPATH": str(libraries), "BIAS": "1"})
     yield server
