@@ -6,7 +6,7 @@ Every verdict is made here: on a measured sample, a stored one, and the simulate
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -102,14 +102,15 @@ def judge_threshold(
         # test_mostly_ungraded_group_is_never_fair
         if is_open and (reason := sample.selection.mostly_ungraded(outcomes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=f"{reason}, {_FLOOR}")
+        attributes = {by for by, _ in _compared(judgment, sample)}
         # test_traffic_without_groups_is_never_fair
-        if is_open and (reason := without_group_reason(sample.selection.columns, _compared(judgment))):
+        if is_open and (reason := without_group_reason(sample.selection.columns, attributes)):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=reason)
         # test_grades_by_chance_are_invalid
         responses = find_responses(sample, design.controls, outcomes, designed=design.designed)
         if doubt := _doubt_judges(judgment, sample, design, outcomes, responses):
             return replace(judgment, verdict=Verdict.INVALID, sensitivity=doubt, responses=tuple(responses))
-        judgment = _with_unknown_groups(test, sample, judgment, outcomes, options)
+        judgment = _with_unknown_groups(test, sample, judgment, attributes, outcomes, options)
         judgment = _with_responders(judgment, sample)
         if options.get("reports", True):
             judgment = _with_user_turns(judgment, sample, outcomes, options.get("strict_tail"))
@@ -120,27 +121,36 @@ def judge_threshold(
         return Judgment(Verdict.INVALID, reason=str(error), mistake=str(error))
 
 
-def _compared(judgment: Judgment) -> set[str]:
-    """Return the attributes whose groups a judgment compares."""
-    members = (member for comparison in judgment.comparisons for member in comparison.of_members())
-    return {member.estimate.attribute for member in members if member.estimate.attribute is not None}
+def _compared(judgment: Judgment, sample: Measured) -> list[tuple[str, list[str]]]:
+    """Return the attribute and the groups of each estimate by which a judgment compares groups of its sample.
+
+    A rate of flips compares pairs, and one of a table's columns no groups of the sample.
+    """
+    estimates = (member.estimate for comparison in judgment.comparisons for member in comparison.of_members())
+    attributes = sample.selection.columns.known_attributes
+    return [
+        (estimate.attribute, sorted({*sample.groups(estimate.attribute)} & {*estimate.groups}))
+        for estimate in estimates
+        if estimate.attribute is not None and estimate.attribute in attributes
+    ]
 
 
 def _with_unknown_groups(
     test: Callable[[Measured], object],
     sample: Measured,
     judgment: Judgment,
+    attributes: Collection[str],
     outcomes: Sequence[tuple[Any, Any]],
     options: Mapping[str, Any],
 ) -> Judgment:
     """Return the judgment of a threshold on traffic: *fair* has to hold whatever the groups that nobody recorded."""
     options = {**options, "dependence": judgment.dependence, "reports": False}
     # test_unrecorded_groups_never_help_a_verdict
-    for text, other in worst_groupings(sample, _compared(judgment), outcomes):
+    for text, other in worst_groupings(sample, attributes, outcomes):
         if judgment.verdict is not Verdict.FAIR:
             break
         if judge(partial(test, other), **options).verdict is not Verdict.FAIR:
-            doubt = f"{text}, and it would not be fair whatever groups these were of"
+            doubt = f"{text}, and with some of the groups that these may be of it would not be fair"
             return replace(judgment, verdict=Verdict.UNDECIDED, sensitivity=doubt)
     return judgment
 
@@ -328,18 +338,6 @@ def _with_responders(judgment: Judgment, sample: Measured) -> Judgment:
     return judgment
 
 
-def _compared_pairs(judgment: Judgment, sample: Measured) -> list[tuple[str, str, str]]:
-    """Return the attribute and both groups of each pair of groups that a judgment compares."""
-    pairs: dict[tuple[str, str, str], None] = {}
-    for comparison in judgment.comparisons:
-        for member in comparison.of_members():
-            by = member.estimate.attribute
-            if by in sample.selection.columns.known_attributes:  # that of a table is none of its sample
-                groups = sorted({*sample.groups(by)} & {*member.estimate.groups})
-                pairs |= dict.fromkeys((by, of, to) for of, to in combinations(groups, 2))
-    return list(pairs)
-
-
 def _with_user_turns(
     judgment: Judgment, sample: Measured, outcomes: Sequence[tuple[Any, Any]], strict_tail: float | None
 ) -> Judgment:
@@ -348,7 +346,10 @@ def _with_user_turns(
     The user may have made a gap, or closed one. A gap that is shown stays *unfair*, and its message names the turns.
     """
     grades = {grade for outcome, _ in outcomes for grade in sample.selection.grades_read(outcome)}
-    user_turns = find_user_turns(sample, _compared_pairs(judgment, sample), grades, strict_tail)
+    pairs = dict.fromkeys(
+        (by, of, to) for by, groups in _compared(judgment, sample) for of, to in combinations(groups, 2)
+    )
+    user_turns = find_user_turns(sample, pairs, grades, strict_tail)
     judgment = replace(judgment, user_turns=tuple(user_turns))
     # test_user_who_differs_by_group_is_never_fair
     doubt = next((turns.text for turns in user_turns if turns.is_doubt), "")
@@ -400,7 +401,8 @@ def _with_responses_of_parts(
         return judgment
     parts = [(part.by, part.value) for part in judgment.slices if part.comparisons]
     # test_group_that_does_not_respond_is_invalid
-    parts += [part for part in _compared_groups(judgment) if part not in parts]
+    parts += [(by, group) for by, groups in _compared(judgment, sample) for group in groups]
+    parts = list(dict.fromkeys(parts))
     for by, value in parts:
         of_part = sample.where(**{by: value})
         # The levels of a control may be the slices, or stand in some of them only.
@@ -413,19 +415,6 @@ def _with_responses_of_parts(
                 text, responses = f"{response.text}: {NO_GAP}", (*judgment.responses, response)
                 return replace(judgment, verdict=Verdict.INVALID, sensitivity=text, responses=responses)
     return judgment
-
-
-def _compared_groups(judgment: Judgment) -> list[tuple[str, str]]:
-    """Return the groups that a judgment compares, each with its attribute."""
-    members = (member.estimate for comparison in judgment.comparisons for member in comparison.of_members())
-    return list(
-        dict.fromkeys(
-            (estimate.attribute, group)
-            for estimate in members
-            if estimate.attribute is not None
-            for group in estimate.groups
-        )
-    )
 
 
 def _outcomes(judgment: Judgment) -> list[tuple[Any, Any]]:
